@@ -700,7 +700,7 @@ typedef enum fwd_proxy_flags {
   FWD_PROXY_IGNORES_UNKNOWN_SELECTORS = 1,
   /// Methods of a subscriber that no protocol of the proxy declares are never called, and a subscriber may have no
   /// methods. Without the flag such subscribers are refused, with `FWD_UNKNOWN_SELECTOR` or `FWD_MISSING_METHOD`.
-  FWD_PROXY_IGNORES_UNDECLARED_METHODS = 2,
+  FWD_PROXY_IGNORES_UNKNOWN_FUNCTIONS = 2,
 } fwd_proxy_flags;
 
 /// Options of a proxy. Begin with `FWD_PROXY_OPTIONS_INIT`, or set both sizes by hand. Other members that are zero have
@@ -947,7 +947,7 @@ typedef struct fwd_subscribe_options {
 ///
 /// - `FWD_MISSING_METHOD` if a required method is missing;
 /// - `FWD_UNKNOWN_SELECTOR` for a method that no protocol declares, and `FWD_MISSING_METHOD` if `count` is 0, unless
-///   the proxy has `FWD_PROXY_IGNORES_UNDECLARED_METHODS`;
+///   the proxy has `FWD_PROXY_IGNORES_UNKNOWN_FUNCTIONS`;
 /// - `FWD_SIGNATURE_MISMATCH` if an encoding is not the protocol's, and `FWD_CONFLICT` for a selector that occurs
 ///   twice;
 /// - `FWD_NOT_SUBSCRIBED` for a position beside a subscription that the proxy does not have, and `FWD_OUT_OF_RANGE` for
@@ -968,9 +968,10 @@ FWD_API fwd_status fwd_proxy_subscribe(fwd_proxy *FWD_NULLABLE proxy, void *FWD_
 /// languages.
 ///
 /// `context` is that of the subscription. `arguments` has the address of each argument of the signature, the receiver
-/// and the selector included, aligned for its type. The addresses are valid during the call. `result` has room for the
-/// result, filled with zeros. It is not NULL, even if there is no result. The handler runs on the thread that forwards, or
-/// for a subscription with a mailbox on the thread that drains.
+/// and the selector included, aligned for its type. The addresses are valid during the call. The handler must not change the
+/// arguments, since the subscribers behind it may get the same bytes. `result` has room for the result, filled with zeros. It
+/// is not NULL, even if there is no result. The handler runs on the thread that forwards, or for a subscription with a mailbox
+/// on the thread that drains.
 ///
 /// Returns whether the delivery has succeeded. After false, the bytes of the result have no meaning: the failure result (see
 /// `fwd_method_options`) stands for them, and the error goes to the proxy's `on_error`. The handler may fill `*error` before
@@ -1103,9 +1104,12 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// copied. `result` has room for exactly the bytes of the result (`result_size`); pass NULL and 0 if the result is not wanted.
 /// An object in the result is retained for the caller.
 ///
-/// The proxy lives until the call returns, even if a subscriber releases it. Subscribers that join during the fan-out
-/// are not called; subscribers that leave are not called any more. Forwarding inside a fan-out is allowed. Inside of
-/// `fwd_batch_run`, the batch's subscribers are called, and not the current ones.
+/// The caller needs a reference to the proxy until the call returns. A subscriber may release it by `fwd_proxy_release`, on
+/// the same thread: then the proxy lives until the call returns. Another thread must not. If Swift code releases the last
+/// reference inside of the call, all subscriptions end, so no further subscriber is called.
+///
+/// Subscribers that join during the fan-out are not called; subscribers that leave are not called any more. Forwarding inside
+/// a fan-out is allowed. Inside of `fwd_batch_run`, the batch's subscribers are called, and not the current ones.
 ///
 /// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, and `FWD_NESTED_TOO_DEEP`. For a method that has no default
 /// result: `FWD_NO_RESPONDER` if nobody responds and the method has a result, and the first failure, mostly

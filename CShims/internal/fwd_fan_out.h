@@ -85,6 +85,8 @@ typedef struct fwd_delivery {
   bool is_tapped;
   /// Whether it has a collector.
   bool collects;
+  /// Whether the `owner` of a `fwd_unpinned_delivery` is not the proxy's owner, which has died, but the C part.
+  bool owes_proxy;
   /// Whether an interceptor has replaced the arguments: they are not those that `function` was called with.
   bool is_changed;
 } fwd_delivery;
@@ -93,7 +95,8 @@ typedef struct fwd_delivery {
 typedef struct fwd_unpinned_delivery {
   /// First, so that a pointer to it is one to the whole.
   fwd_delivery delivery;
-  /// The owner, if the fan-out has needed it, with a reference that the caller releases after the fan-out; else NULL.
+  /// The owner, if the fan-out has needed it or has got a reference to it (fan_out/pinning.h); else NULL. The caller releases
+  /// it after the fan-out.
   void *FWD_NULLABLE owner;
 } fwd_unpinned_delivery;
 

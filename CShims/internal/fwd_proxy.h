@@ -139,14 +139,18 @@ bool fwd_proxy_core_adopt(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL owner,
 /// the C part can be freed. Takes the lock.
 void fwd_proxy_core_disown(fwd_proxy *FWD_NONNULL proxy);
 /// Prepares the C part for callers that have no reference to the owner (`is_unpinned` of `fwd_delivery`): it gets a weak
-/// reference to the owner, and retains the reporter and the methods. One thread at a time may call this, on behalf of a live
-/// owner. Returns whether there was enough memory.
+/// reference to the owner, and retains the reporter and the methods. Must be called on behalf of a live owner. Returns whether
+/// there was enough memory. Takes the lock at the first call.
 bool fwd_proxy_core_share(fwd_proxy *FWD_NONNULL proxy);
 /// Whether `fwd_proxy_core_share` has been called. Then fan-outs may run while the owner dies.
 bool fwd_proxy_core_is_shared(const fwd_proxy *FWD_NONNULL proxy);
 /// Adds a reference to the C part: its memory and its list stay valid, and if it is shared, its methods. The caller keeps the
 /// C part by another reference, or holds the lock and has found the proxy.
 void fwd_proxy_core_retain(fwd_proxy *FWD_NONNULL proxy);
+/// Gives a reference to the owner, which the caller has, to the outermost fan-out of this thread that forwards to the proxy
+/// for a C program and has no reference: it is released when that fan-out ends. Returns false, and does nothing, if there is
+/// no such fan-out.
+bool fwd_proxy_core_release_later(fwd_proxy *FWD_NONNULL proxy);
 /// Hides the proxy from `fwd_current_proxy`, since it is a part of another one. Must be called before another thread has
 /// it.
 void fwd_proxy_core_hide(fwd_proxy *FWD_NONNULL proxy);
@@ -164,6 +168,9 @@ fwd_status fwd_proxy_core_fail_closing(fwd_error *FWD_NULLABLE error);
 /// Releases a reference. The last one frees the C part, and first ends its subscriptions if it has not been closed. No
 /// fan-out may be under way then. NULL is ignored.
 void fwd_proxy_core_release(fwd_proxy *FWD_NULLABLE proxy);
+/// Releases the owner's reference to the C part when the owner has died. If the thread is in a fan-out of a C program, which
+/// needs the C part, the reference goes to that fan-out.
+void fwd_proxy_core_release_by_owner(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the owner.
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 /// Returns the list of subscriptions.

@@ -64,7 +64,10 @@ extension FanOutRows {
         ratio(
           Way.keyResult, Way.resolvedResult, 1.1, "a resolved method",
           detail: "N = 64, with a result")),
-      goal("forwarded from C", ratio(Way.fromC, Way.resolved, 1.1, "a resolved method")),
+      goal(
+        "forwarded from C",
+        ratio(Way.fromC, Way.resolved, 1.1, "a resolved method", size: 1, detail: "N = 1"),
+        ratio(Way.fromC, Way.resolved, 1.1, "a resolved method", detail: "N = 64")),
       goal(
         "closures that look at results",
         ratio(Way.until, Way.resolvedResult, 1.3, "all called", detail: "until"),

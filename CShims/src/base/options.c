@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 // No struct ends with padding. A later version could put a member there, and could not tell it from the indeterminate
 // bytes that older programs have in it.
@@ -59,7 +62,7 @@ fwd_status fwd_proxy_options_read(const fwd_proxy_options *given, fwd_proxy_opti
   };
   fwd_status status = read_struct(&type, given, given->size, options, error);
   if (status != FWD_OK) return status;
-  const uint64_t known_flags = FWD_PROXY_IGNORES_UNKNOWN_SELECTORS | FWD_PROXY_IGNORES_UNDECLARED_METHODS;
+  const uint64_t known_flags = FWD_PROXY_IGNORES_UNKNOWN_SELECTORS | FWD_PROXY_IGNORES_UNKNOWN_FUNCTIONS;
   if (options->flags & ~known_flags) {
     return fwd_fail(error, FWD_WRONG_VERSION, 0,
                     "fwd_proxy_options has the flags 0x%llx, but version %s of the library knows 0x%llx",
@@ -123,3 +126,5 @@ fwd_status fwd_subscribe_options_read(const fwd_subscribe_options *given, fwd_su
   }
   return FWD_OK;
 }
+
+FWD_SMALL_CODE_END

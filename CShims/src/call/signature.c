@@ -12,6 +12,7 @@
 
 #include "encoding/encoding.h"
 #include "base/error.h"
+#include "base/small_code.h"
 #include "call/closure.h"
 #include "base/hash.h"
 #include "fwd_lock.h"
@@ -237,6 +238,8 @@ uint32_t fwd_signature_result_type(const fwd_signature *signature) { return sign
 
 // MARK: Derived signatures and comparison
 
+FWD_SMALL_CODE_BEGIN
+
 fwd_status fwd_signature_replace_hidden(const fwd_signature *signature, size_t context, fwd_signature **callback,
                                         fwd_error *error) {
   const fwd_encoding *encoding = signature->encoding;
@@ -307,6 +310,8 @@ bool fwd_signature_compatible(const fwd_signature *left, const fwd_signature *ri
 uint64_t fwd_signature_hash(const fwd_signature *signature) {
   return fwd_encoding_hash(signature->encoding, 0);
 }
+
+FWD_SMALL_CODE_END
 
 // MARK: Calls and closures
 

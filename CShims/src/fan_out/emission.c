@@ -12,6 +12,7 @@
 
 __attribute__((cold)) void *fwd_emission_pin(fwd_proxy *proxy, const fwd_delivery *delivery) {
   if (!delivery->is_unpinned) return proxy->owner;
+  if (delivery->owes_proxy) return NULL;
   fwd_unpinned_delivery *unpinned = (fwd_unpinned_delivery *)(uintptr_t)delivery;
   if (!unpinned->owner) unpinned->owner = fwd_weak_take(proxy->weak_owner);
   return unpinned->owner;
@@ -21,8 +22,8 @@ __attribute__((cold)) void *fwd_emission_pin(fwd_proxy *proxy, const fwd_deliver
 
 fwd_emission *fwd_emission_of_thread(void) {
   fwd_nesting_frame *innermost = fwd_nesting_of_thread.innermost;
-  if (!innermost || innermost->kind == FWD_NESTING_OTHER || innermost->kind == FWD_NESTING_MAILED) return NULL;
-  return (fwd_emission *)((char *)innermost - offsetof(fwd_emission, frame));
+  if (!innermost || (innermost->kind != FWD_NESTING_DECIDES && innermost->kind != FWD_NESTING_LOOPS)) return NULL;
+  return fwd_emission_of_frame(innermost);
 }
 
 fwd_proxy *fwd_current_proxy(void) {

@@ -131,6 +131,12 @@ static inline void fwd_emission_copy_result(const fwd_compiled_method *method, c
 
 // MARK: The emission of this thread
 
+/// Returns the emission that a frame is part of; NULL if it is part of none.
+static inline fwd_emission *fwd_emission_of_frame(fwd_nesting_frame *frame) {
+  if (frame->kind == FWD_NESTING_OTHER || frame->kind == FWD_NESTING_MAILED) return NULL;
+  return (fwd_emission *)((char *)frame - offsetof(fwd_emission, frame));
+}
+
 /// Returns the emission that delivers on this thread, or NULL.
 fwd_emission *fwd_emission_of_thread(void);
 

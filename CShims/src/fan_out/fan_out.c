@@ -51,6 +51,7 @@
 #include "fan_out/looping.h"
 #include "fan_out/nesting.h"
 #include "fan_out/outcome.h"
+#include "fan_out/pinning.h"
 #include "fan_out/proxy_function.h"
 #include "fan_out/proxy.h"
 
@@ -198,6 +199,11 @@ fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
     return fwd_fan_out_pointers(target->proxy, target->method, delivery, NULL);
   }
   return fwd_fan_out(target->proxy, &target->method->method, delivery, NULL);
+}
+
+fwd_status fwd_fan_out_unpinned_frame(fwd_proxy *proxy, const fwd_compiled_method *method, fwd_delivery *delivery) {
+  if (__builtin_expect(is_usual(proxy, method), 1)) return fwd_fan_out_frame(proxy, method, delivery, NULL);
+  return fwd_fan_out(proxy, &method->method, delivery, NULL);
 }
 
 fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The C functions that forward. Each finds the method of a selector, checks the sizes that it was given, keeps the
-/// proxy alive, and calls the fan-out (fan_out.c):
+/// The C functions that forward. Each finds the method of a selector, checks the sizes that it was given, and calls the
+/// fan-out (fan_out.c). pinning.h says what keeps the proxy meanwhile.
 ///
-///     fwd_forward            selector ----------.
-///     fwd_forward_named      name -> selector --+--> check sizes and alignment ----------> fwd_fan_out_of_frame
-///     fwd_batch_forward      selector ----------'
+///     fwd_forward_named      name -> fwd_forward
+///     fwd_forward            selector ------------> check sizes and alignment ----------> fwd_fan_out_unpinned_frame
+///     fwd_batch_forward      selector ------------> check sizes and alignment ----------> fwd_fan_out_of_frame
 ///     fwd_forward_arguments  selector --> check count, addresses and alignment ----------> fwd_fan_out
 ///
 /// `fwd_forward_method` is for Swift, which has found the method and keeps the proxy alive.
@@ -16,9 +16,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/small_code.h"
 #include "fan_out/batch.h"
 #include "fan_out/check.h"
+#include "fan_out/pinning.h"
 #include "fwd_fan_out.h"
+
+FWD_SMALL_CODE_BEGIN
 
 /// Writes the names of the first methods that a proxy declares, for an error: `; it declares "a:", "b:" and 2 more`. Writes
 /// whole names only: none if the first one is too long.
@@ -37,7 +41,8 @@ static void list_methods(char *text, size_t size, const fwd_method_set *methods)
   }
 }
 
-/// Returns the status of a method that was not found: FWD_OK if the proxy ignores unknown selectors.
+/// Returns the status of a method that was not found: FWD_OK if the proxy ignores unknown selectors. `name` is that of a
+/// selector that has not been registered, and otherwise is not read.
 __attribute__((cold, noinline)) static fwd_status status_without_method(const fwd_proxy *proxy, fwd_selector selector,
                                                                         const char *name) {
   if (selector) name = fwd_selector_name(selector);
@@ -49,14 +54,14 @@ __attribute__((cold, noinline)) static fwd_status status_without_method(const fw
   return fwd_fail(NULL, FWD_UNKNOWN_SELECTOR, 0, "no protocol of the proxy declares \"%.58s\"%s", name, declared);
 }
 
-/// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`. `name` is that of a selector that
-/// has not been registered, and otherwise is not read.
-static inline fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const char *name,
-                                     const fwd_proxy_method **method) {
+FWD_SMALL_CODE_END
+
+/// Finds a method. An unknown selector that is ignored gives FWD_OK and NULL in `*method`.
+static inline fwd_status find_method(fwd_proxy *proxy, fwd_selector selector, const fwd_proxy_method **method) {
   // Inline, since what is kept across a call takes some of the stack.
   const fwd_compiled_method *found = proxy ? fwd_method_set_find(proxy->methods, selector) : NULL;
   *method = (const fwd_proxy_method *)found;
-  return __builtin_expect(found != NULL, 1) ? FWD_OK : status_without_method(proxy, selector, name);
+  return __builtin_expect(found != NULL, 1) ? FWD_OK : status_without_method(proxy, selector, "");
 }
 
 /// Ends the forwarding of an unknown selector. If it is ignored, the result is zero.
@@ -65,26 +70,12 @@ static fwd_status ignored(fwd_status status, void *result, size_t result_size) {
   return status;
 }
 
-/// Releases the reference that a C program's call has kept, which may be the last one to the proxy. Deinitialisers that
-/// run then may fail in their own ways, so the thread's last error is restored.
-__attribute__((cold, noinline)) static fwd_status release_owner_of_failed(void *owner, fwd_status status) {
-  fwd_kept_error error;
-  fwd_error_keep(&error);
-  fwd_object_release(owner);
-  fwd_error_restore(&error, NULL);
-  return status;
-}
-
-static inline fwd_status release_owner(void *owner, fwd_status status) {
-  if (__builtin_expect(status != FWD_OK, 0)) return release_owner_of_failed(owner, status);
-  fwd_object_release(owner);
-  return status;
-}
-
-/// Fans out for a C program, which may release its last reference to the proxy inside the fan-out.
-static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_delivery *delivery) {
-  void *owner = fwd_proxy_hold(proxy);
-  return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
+/// Fans out for a C program with a reference to the owner, if the proxy is not shared or results are collected.
+__attribute__((noinline)) static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method,
+                                                         fwd_delivery *delivery) {
+  const fwd_unpinned_delivery held = {.owner = fwd_proxy_hold(proxy)};
+  fwd_status status = fwd_fan_out(proxy, method, delivery, NULL);
+  return fwd_pay_back(&held, status);
 }
 
 // MARK: Frames
@@ -118,13 +109,17 @@ __attribute__((cold, noinline)) static fwd_status fail_sizes(const fwd_proxy_met
   return fwd_fail_result(compiled, result, result_size, error);
 }
 
+/// Whether deliveries can read the arguments in place, as values of their types.
+static inline bool is_aligned(const fwd_compiled_method *method, const void *frame) {
+  return ((uintptr_t)frame & (method->frame_alignment - 1)) == 0;
+}
+
 /// Fans out a frame whose size has been checked. Inline, since each function on the way takes some stack at each level of a
 /// recursion.
 static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
     fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame, void *result,
     fwd_error *error) {
-  // Deliveries read the arguments in place, as values of their types.
-  if (__builtin_expect(((uintptr_t)frame & (fwd_compiled_method_of(method)->frame_alignment - 1)) != 0, 0)) {
+  if (__builtin_expect(!is_aligned(fwd_compiled_method_of(method), frame), 0)) {
     return fan_out_copy(proxy, method, batch, frame, result, error);
   }
   return fwd_fan_out_of_frame(proxy, method, batch, frame, result, error);
@@ -138,40 +133,44 @@ fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, 
   return forward_checked_frame(proxy, method, NULL, frame, result, error);
 }
 
-/// Forwards a frame for a C program, which may release its last reference to the proxy inside the fan-out.
-static inline __attribute__((always_inline)) fwd_status forward_frame_held(fwd_proxy *proxy,
-                                                                           const fwd_proxy_method *method,
-                                                                           const void *frame, size_t frame_size,
-                                                                           void *result, size_t result_size) {
-  if (!fit_sizes(method, frame, frame_size, result, result_size)) {
-    return fail_sizes(method, frame, frame_size, result, result_size, NULL);
-  }
-  void *owner = fwd_proxy_hold(proxy);
-  return release_owner(owner, forward_checked_frame(proxy, method, NULL, frame, result, NULL));
+/// Forwards a frame that is not aligned, or to a proxy that is not shared.
+__attribute__((noinline)) static fwd_status forward_frame_held(fwd_proxy *proxy, const fwd_proxy_method *method,
+                                                               const void *frame, void *result) {
+  const fwd_unpinned_delivery held = {.owner = fwd_proxy_hold(proxy)};
+  fwd_status status = forward_checked_frame(proxy, method, NULL, frame, result, NULL);
+  return fwd_pay_back(&held, status);
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
                        size_t result_size) {
   const fwd_proxy_method *method;
-  fwd_status status = find_method(proxy, selector, "", &method);
+  fwd_status status = find_method(proxy, selector, &method);
   if (!method) return ignored(status, result, result_size);
-  return forward_frame_held(proxy, method, frame, frame_size, result, result_size);
+  if (!fit_sizes(method, frame, frame_size, result, result_size)) {
+    return fail_sizes(method, frame, frame_size, result, result_size, NULL);
+  }
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  if (__builtin_expect(!is_aligned(compiled, frame) || !fwd_proxy_is_shared(proxy), 0)) {
+    return forward_frame_held(proxy, method, frame, result);
+  }
+  fwd_unpinned_delivery unpinned = {.delivery = {.frame = frame, .result = result, .is_unpinned = true}};
+  status = fwd_fan_out_unpinned_frame(proxy, compiled, &unpinned.delivery);
+  return __builtin_expect(unpinned.owner != NULL, 0) ? fwd_pay_back(&unpinned, status) : status;
 }
 
 fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *frame, size_t frame_size, void *result,
                              size_t result_size) {
-  const fwd_proxy_method *method;
   // Looked up, not registered: names that come from outside must not fill the table of selectors.
-  fwd_status status = find_method(proxy, fwd_selector_find(name), name ? name : "", &method);
-  if (!method) return ignored(status, result, result_size);
-  return forward_frame_held(proxy, method, frame, frame_size, result, result_size);
+  fwd_selector selector = fwd_selector_find(name);
+  if (selector) return fwd_forward(proxy, selector, frame, frame_size, result, result_size);
+  return ignored(status_without_method(proxy, NULL, name ? name : ""), result, result_size);
 }
 
 fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void *frame,
                              size_t frame_size, void *result, size_t result_size) {
   const fwd_proxy_method *method;
   fwd_proxy *proxy = batch ? batch->proxy : NULL;
-  fwd_status status = find_method(proxy, selector, "", &method);
+  fwd_status status = find_method(proxy, selector, &method);
   if (!method) return ignored(status, result, result_size);
   if (!fit_sizes(method, frame, frame_size, result, result_size)) {
     return fail_sizes(method, frame, frame_size, result, result_size, NULL);
@@ -181,6 +180,8 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
 }
 
 // MARK: Pointers to arguments
+
+FWD_SMALL_CODE_BEGIN
 
 /// The layout of an argument, the receiver and the selector not counted.
 static fwd_layout argument_layout(const fwd_compiled_method *compiled, size_t index) {
@@ -227,10 +228,12 @@ __attribute__((noinline)) static fwd_status check_arguments(const fwd_compiled_m
   return FWD_OK;
 }
 
+FWD_SMALL_CODE_END
+
 fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *const *arguments, size_t count,
                                  void *result, size_t result_size) {
   const fwd_proxy_method *method;
-  fwd_status status = find_method(proxy, selector, "", &method);
+  fwd_status status = find_method(proxy, selector, &method);
   if (!method) return ignored(status, result, result_size);
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   bool aligned;
@@ -238,11 +241,18 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   if (status != FWD_OK) return status;
   if (!fwd_fits_result(compiled, result, result_size)) return fwd_fail_result(compiled, result, result_size, NULL);
   if (!aligned) return forward_copied(proxy, compiled, arguments, count, result);
-  fwd_delivery delivery = {.arguments = arguments, .result = result};
-  return fan_out_held(proxy, method, &delivery);
+  if (!fwd_proxy_is_shared(proxy)) {
+    fwd_delivery delivery = {.arguments = arguments, .result = result};
+    return fan_out_held(proxy, method, &delivery);
+  }
+  fwd_unpinned_delivery unpinned = {.delivery = {.arguments = arguments, .result = result, .is_unpinned = true}};
+  status = fwd_fan_out(proxy, method, &unpinned.delivery, NULL);
+  return unpinned.owner ? fwd_pay_back(&unpinned, status) : status;
 }
 
 // MARK: Collecting
+
+FWD_SMALL_CODE_BEGIN
 
 /// The visitor of a C program that collects results.
 typedef struct collection {
@@ -266,7 +276,7 @@ static bool collect_result(void *context, fwd_subscription author, void *object,
 fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size,
                        fwd_result_visitor visit, void *context) {
   const fwd_proxy_method *method;
-  fwd_status status = find_method(proxy, selector, "", &method);
+  fwd_status status = find_method(proxy, selector, &method);
   if (status == FWD_OK && !visit) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_collect: no visitor");
   if (!method) return status;
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
@@ -275,8 +285,7 @@ fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *fram
   const fwd_collector collector = {.collect = collect_result, .context = &collecting};
   fwd_delivery delivery = {.frame = frame, .collector = &collector, .collects = true};
   void *copy = NULL;
-  // Deliveries read the arguments in place, as values of their types.
-  if (((uintptr_t)frame & (compiled->frame_alignment - 1)) != 0) {
+  if (!is_aligned(compiled, frame)) {
     copy = malloc(frame_size);
     if (!copy) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", frame_size);
     delivery.frame = memcpy(copy, frame, frame_size);
@@ -285,3 +294,5 @@ fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *fram
   free(copy);
   return status;
 }
+
+FWD_SMALL_CODE_END

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 
 #include "call/signature.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 /// See `is_plain` of fwd_compiled_method.
 static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
@@ -116,3 +119,5 @@ size_t fwd_proxy_method_index(const fwd_proxy_method *method) {
 bool fwd_proxy_method_returns_object(const fwd_proxy_method *method) {
   return fwd_compiled_method_of(method)->returns_object;
 }
+
+FWD_SMALL_CODE_END

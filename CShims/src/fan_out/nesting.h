@@ -22,6 +22,8 @@ typedef enum fwd_nesting_kind {
   FWD_NESTING_DECIDES,
   /// Deliveries by looping.c: the frame is part of a `fwd_looped_emission`.
   FWD_NESTING_LOOPS,
+  /// Code that runs when a reading ends, after its deliveries: the frame is part of a `fwd_emission`.
+  FWD_NESTING_LEAVES,
   /// A delivery of a mailbox: the frame is part of a `fwd_mailed_frame`.
   FWD_NESTING_MAILED,
 } fwd_nesting_kind;

@@ -121,6 +121,8 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
 }
 
 fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error) {
+  // Error handlers may release the proxy.
+  fwd_emission_pin(state->proxy, state->delivery);
   fwd_status status = forward_unhandled(state, error);
   // The forward target has responded, or a collector has seen that there was nothing.
   if (status == FWD_NO_RESPONDER) {

@@ -30,6 +30,14 @@ static inline void fwd_outcome_copy(void *to, const void *from, size_t size) {
   }
 }
 
+/// Releases a result that the caller does not want.
+static inline void fwd_outcome_discard(const fwd_emission *state, const void *result) {
+  if (!state->method->returns_object) return;
+  // The object's deinitialiser may release the proxy.
+  fwd_emission_pin(state->proxy, state->delivery);
+  fwd_emission_release_object(result);
+}
+
 /// Ends a fan-out of a void method.
 static inline fwd_status fwd_outcome_finish_void(fwd_emission *state, fwd_error *error) {
   fwd_status status = state->responses == 0 ? fwd_outcome_unhandled(state, error) : FWD_OK;
@@ -45,7 +53,7 @@ static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kep
       if (state->delivery->result) {
         fwd_outcome_copy(state->delivery->result, kept, size);
       } else {
-        fwd_emission_discard(state->method, kept);
+        fwd_outcome_discard(state, kept);
       }
     }
     if (__builtin_expect(!state->failure, 1)) return FWD_OK;

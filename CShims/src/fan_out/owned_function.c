@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/small_code.h"
 #include "fan_out/emission.h"
 #include "fan_out/proxy_function.h"
 
@@ -113,6 +114,8 @@ static void handle_call(void *context, void *const *arguments, void *result) {
 
 // MARK: Creation
 
+FWD_SMALL_CODE_BEGIN
+
 /// Makes the tombstone of a function; NULL if memory is short.
 static tombstone *make_tombstone(const fwd_owned_function_request *request) {
   const fwd_compiled_method *method = fwd_compiled_method_of(request->method);
@@ -184,7 +187,8 @@ fwd_status fwd_owned_function_create(const fwd_owned_function_request *request, 
     free_function(made);
     return status;
   }
-  made->target.has_words = fwd_function_has_words(made->target.method, made->closure);
+  bool has_words = fwd_function_has_words(made->target.method, made->closure);
+  atomic_store_explicit(&made->target.has_words, has_words, memory_order_relaxed);
   *function = made;
   return FWD_OK;
 }
@@ -230,3 +234,5 @@ void fwd_callback_struct_set(void *member, void (*function)(void)) {
   // A C library reads the member as a plain pointer, at any time. Release: it then finds the function's slot filled.
   __atomic_store_n((uintptr_t *)member, (uintptr_t)function, __ATOMIC_RELEASE);
 }
+
+FWD_SMALL_CODE_END

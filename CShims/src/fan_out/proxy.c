@@ -55,19 +55,27 @@ fwd_status fwd_proxy_core_fail_closing(fwd_error *error) {
 }
 
 bool fwd_proxy_core_share(fwd_proxy *proxy) {
-  if (proxy->weak_owner) return true;
-  proxy->weak_owner = fwd_weak_create(proxy->owner, fwd_weak_kind_in_use());
-  if (!proxy->weak_owner) return false;
-  fwd_object_retain(proxy->reporter);
-  if (!proxy->keeps_methods) fwd_method_set_retain(proxy->methods);
-  proxy->keeps_methods = true;
-  return true;
+  if (fwd_proxy_is_shared(proxy)) return true;
+  fwd_lock *lock = &proxy->anchor->lock;
+  fwd_lock_lock(lock);
+  if (!proxy->weak_owner) {
+    proxy->weak_owner = fwd_weak_create(proxy->owner, fwd_weak_kind_in_use());
+    if (proxy->weak_owner) {
+      fwd_object_retain(proxy->reporter);
+      if (!proxy->keeps_methods) fwd_method_set_retain(proxy->methods);
+      proxy->keeps_methods = true;
+      atomic_store_explicit(&proxy->is_shared, true, memory_order_release);
+    }
+  }
+  bool is_shared = proxy->weak_owner;
+  fwd_lock_unlock(lock);
+  return is_shared;
 }
 
-bool fwd_proxy_core_is_shared(const fwd_proxy *proxy) { return proxy->weak_owner; }
+bool fwd_proxy_core_is_shared(const fwd_proxy *proxy) { return fwd_proxy_is_shared(proxy); }
 
 bool fwd_proxy_core_is_alone(const fwd_proxy *proxy) {
-  return !proxy->weak_owner && fwd_lock_is_open(&proxy->anchor->lock);
+  return !fwd_proxy_is_shared(proxy) && fwd_lock_is_open(&proxy->anchor->lock);
 }
 
 void fwd_proxy_core_retain(fwd_proxy *proxy) {

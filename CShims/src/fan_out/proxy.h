@@ -16,7 +16,7 @@ struct fwd_proxy {
   /// A weak reference to the owner; 0 until the proxy is shared.
   fwd_weak weak_owner;
   /// One is the owner's, one is of each function that an object owns, and one is of each thread that frees what a
-  /// subscription has left.
+  /// subscription has left. If the owner dies inside of a C program's fan-out, its reference goes to that fan-out.
   _Atomic size_t references;
   fwd_method_set *methods;
   /// The room's offset from the proxy, in bytes.
@@ -24,6 +24,8 @@ struct fwd_proxy {
   /// It has the lock of the list.
   fwd_anchor *anchor;
   bool ignores_unknown_selectors;
+  /// Whether `fwd_proxy_core_share` has been called. Set after what that prepares.
+  _Atomic bool is_shared;
   /// Whether the owner is dying. Set before any destroy notifier runs. Threads that have a reference to the owner read
   /// false, since it is set after the last one is gone.
   _Atomic bool is_closing;
@@ -48,6 +50,11 @@ static inline fwd_subscriber_list *fwd_proxy_list(const fwd_proxy *proxy) {
 /// Whether the owner is dying.
 static inline bool fwd_proxy_is_closing(const fwd_proxy *proxy) {
   return atomic_load_explicit(&proxy->is_closing, memory_order_relaxed);
+}
+
+/// Whether fan-outs may do without a reference to the owner.
+static inline bool fwd_proxy_is_shared(const fwd_proxy *proxy) {
+  return atomic_load_explicit(&proxy->is_shared, memory_order_acquire);
 }
 
 /// Retains the owner for the call of a C program, which may release its last reference meanwhile, and returns it. Returns

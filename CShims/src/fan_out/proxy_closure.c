@@ -123,6 +123,7 @@ fwd_status fwd_proxy_closure_create(fwd_proxy *proxy, const fwd_proxy_method *me
     free(context);
     return status;
   }
-  context->target.has_words = fwd_function_has_words(compiled, *closure);
+  bool has_words = fwd_function_has_words(compiled, *closure);
+  atomic_store_explicit(&context->target.has_words, has_words, memory_order_relaxed);
   return FWD_OK;
 }

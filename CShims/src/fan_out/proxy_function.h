@@ -6,6 +6,8 @@
 #ifndef FWD_SRC_PROXY_FUNCTION_H
 #define FWD_SRC_PROXY_FUNCTION_H
 
+#include <stdatomic.h>
+
 #include "call/closure.h"
 #include "call/signature.h"
 #include "fan_out/proxy.h"
@@ -16,8 +18,9 @@ struct fwd_function_target {
   const fwd_compiled_method *method;
   /// NULL for the method's. As long as the result.
   const void *failure_result;
-  /// Whether a call of the function leaves its arguments in the words of registers that a replay loads, one behind another.
-  bool has_words;
+  /// Whether a call of the function leaves its arguments in the words of registers that a replay loads, one behind another. Set
+  /// after the closure has been made. Until then, calls load the words.
+  _Atomic bool has_words;
 };
 
 /// Returns what `has_words` is for a function of a method that is called by a closure.

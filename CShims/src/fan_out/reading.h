@@ -59,7 +59,7 @@ void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, size_t asked);
 static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission *state, fwd_hazard *hazard, size_t asked,
                                                                     bool met_dead) {
   // The record of the last delivery may be freed now.
-  state->frame.kind = FWD_NESTING_OTHER;
+  state->frame.kind = FWD_NESTING_LEAVES;
   if (__builtin_expect(met_dead, 0)) {
     fwd_leave_with_dead(state, hazard, asked);
     return;

@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/small_code.h"
 #include "fwd_signature.h"
 
 // MARK: Layouts
+
+FWD_SMALL_CODE_BEGIN
 
 /// Whether a value of the type can be copied by its bytes: it has no pointers to memory that may be freed before the
 /// delivery. C functions, classes and selectors live as long as the program.
@@ -109,6 +112,8 @@ fwd_message_layout *fwd_message_layout_create(fwd_selector selector, const fwd_s
   layout->fixed_size = (uint32_t)end;
   return layout;
 }
+
+FWD_SMALL_CODE_END
 
 // MARK: Contents
 

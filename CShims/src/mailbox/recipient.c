@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "fwd_signature.h"
 #include "mailbox/parts.h"
+#include "base/small_code.h"
+
+FWD_SMALL_CODE_BEGIN
 
 static void free_recipient(fwd_mail_sequel *sequel) {
   fwd_recipient *recipient = (fwd_recipient *)sequel;
@@ -101,3 +104,5 @@ void fwd_recipient_release(fwd_recipient *recipient) {
 uint64_t fwd_mail_account_drop_count(const fwd_mail_account *account) {
   return __atomic_load_n(&account->dropped, __ATOMIC_RELAXED);
 }
+
+FWD_SMALL_CODE_END

@@ -833,7 +833,7 @@ int c_interface_check_subscribers(void) {
   CHECK(says(&undeclared, FWD_UNKNOWN_SELECTOR, "; did you mean \"ping:\"?"));
   FAILS(FWD_MISSING_METHOD, fwd_proxy_subscribe(proxy, &a, misspelt, 0, NULL, NULL, NULL, &undeclared));
   fwd_proxy *tolerant =
-      make_proxy(&(fwd_proxy_options){SIZES, .flags = FWD_PROXY_IGNORES_UNDECLARED_METHODS});
+      make_proxy(&(fwd_proxy_options){SIZES, .flags = FWD_PROXY_IGNORES_UNKNOWN_FUNCTIONS});
   CHECK(fwd_proxy_subscribe(tolerant, &a, misspelt, 2, NULL, NULL, NULL, NULL) == FWD_OK);
   fwd_proxy_release(tolerant);
   CHECK(fwd_proxy_responds(proxy, ping) && fwd_proxy_responds(proxy, ask));
