@@ -161,7 +161,7 @@ extension DelegateHub {
   }
 
   private func giveBack() {
-    let occupant = slot.read().map { Proxy.object(of: $0) }
+    let occupant = occupant
     if let occupant, occupant !== proxy, forwardsHere(occupant) {
       // The delegate goes on being called through the occupant. What this hub kept alive for
       // the slot, the hub that has the slot now keeps from now on.
@@ -180,7 +180,8 @@ extension DelegateHub {
     }
     let adopted = state.withLock { $0.adopted }
     let original = adopted?.listener.listener
-    let next = original.flatMap { HubLink.hub(of: Proxy.object(of: $0)) }
+    // Before the slot is set, which tells the hubs of that proxy apart.
+    let next = original.flatMap { hubOfSlot(among: HubLink.hubs(of: Proxy.object(of: $0))) }
     if occupant === proxy { slot.write(original) }
     let left = next?.keep(behind: adopted?.behind ?? [], unlessKept: true)
     replace(by: nil)
@@ -230,17 +231,35 @@ extension DelegateHub {
   /// The hub whose proxy an object is, if that hub's delegate is this one's proxy, directly or
   /// through other hubs.
   private func hubInFront(_ object: AnyObject) -> (any SettlingHub)? {
-    guard let first = HubLink.hub(of: object)?.currentHub, first !== self else { return nil }
+    hubOfSlot(
+      among: HubLink.hubs(of: object).map(\.currentHub).filter { $0 !== self && isBehind($0) })
+  }
+
+  /// Whether this hub's proxy is another hub's delegate, directly or through other hubs.
+  private func isBehind(_ front: any SettlingHub) -> Bool {
     var visited: Set<ObjectIdentifier> = []
-    var hub = first
-    while visited.insert(ObjectIdentifier(hub)).inserted {
-      guard let delegate = hub.adoptedObject,
-        let behind = HubLink.hub(of: delegate)?.currentHub
-      else { return nil }
-      if behind === self { return first }
-      hub = behind
+    var pending = [front]
+    while let hub = pending.popLast() {
+      guard visited.insert(ObjectIdentifier(hub)).inserted, let delegate = hub.adoptedObject
+      else { continue }
+      let behind = HubLink.hubs(of: delegate).map(\.currentHub)
+      if behind.contains(where: { $0 === self }) { return true }
+      pending += behind
     }
-    return nil
+    return false
+  }
+
+  /// The hub of this hub's slot among those of one proxy, which may be in several slots. If it
+  /// cannot be told, the one that was made last.
+  private func hubOfSlot(among hubs: [any SettlingHub]) -> (any SettlingHub)? {
+    if hubs.count < 2 { return hubs.first }
+    let (owner, occupant) = (slotOwner, occupant)
+    // The only hub of the same object is taken without reading the slots of other objects, which
+    // may belong to other actors.
+    let owned = hubs.filter { $0.slotOwner === owner }
+    if owned.count == 1 { return owned[0] }
+    let candidates = owned.isEmpty ? hubs : owned
+    return candidates.last { $0.occupant === occupant } ?? candidates.last
   }
 
   /// Whether an object is a proxy that forwards to another, directly or through
@@ -269,17 +288,18 @@ extension DelegateHub {
   /// read through the other's slot. A second slot of the object that was set to the same
   /// proxy cannot be told apart.
   private func otherHub(_ object: AnyObject) -> DelegateHub? {
-    guard let other = HubLink.hub(of: object) as? DelegateHub, other !== self,
-      let owner = slot.owner(), other.slot.owner() === owner, other.current === other,
-      other.holdsSlot
-    else { return nil }
-    return other
+    guard let owner = slotOwner else { return nil }
+    return HubLink.hubs(of: object).lazy.compactMap { $0 as? DelegateHub }.first { other in
+      other !== self && other.slotOwner === owner && other.current === other && other.holdsSlot
+    }
   }
 
   /// Becomes part of another hub of the same slot. The listeners keep their
-  /// subscriptions: the other hub delivers to this one's proxy.
+  /// subscriptions: the other hub delivers to this one's proxy. A listener of both hubs keeps
+  /// that of the other one.
   private func merge(into other: DelegateHub) {
     replace(by: nil)
+    endRepetitions(of: other)
     do throws(ForwardingError) {
       if !other.list.contains(list) {
         _ = try unsafe other.proxy.subscribeListener(proxy.asListener, at: .last, lifetime: .weak)
@@ -290,10 +310,17 @@ extension DelegateHub {
     // One merge at a time, so that two hubs do not become part of each other.
     let successor = Successor(hub: other)
     let moved = HubRegistry.merging.withLock { _ -> State? in
-      guard successor.hub.state.withLock({ $0.successor == nil }) else { return nil }
+      // First, so that who finds the successor finds this hub's listeners there.
+      let part = Part(hub: self)
+      let isAdded = successor.hub.state.withLock { state in
+        if state.successor != nil { return false }
+        state.parts.append(part)
+        return true
+      }
+      guard isAdded else { return nil }
       return state.withLock { state in
         let moved = state
-        (state.forwarders, state.kept, state.keepings) = (0, [:], [])
+        (state.forwarders, state.kept, state.keepings, state.parts) = (0, [:], [], [])
         state.successor = successor
         return moved
       }
@@ -302,8 +329,9 @@ extension DelegateHub {
     guard let moved else { return state.withLock { $0.settling.ask() } }
     other.state.withLock { state in
       state.forwarders += moved.forwarders
-      state.kept.merge(moved.kept) { $1 }
+      state.kept.merge(moved.kept) { $0.keeper == nil ? $1 : $0 }
       state.keepings += moved.keepings
+      state.parts += moved.parts
     }
     other.settle()
   }
@@ -329,7 +357,7 @@ extension DelegateHub {
       do throws(ForwardingError) {
         // SAFETY: it is only looked for in the list, and its class is asked.
         let subscriber = unsafe Proxy.subscriber(for: listener)
-        if isDeliveringOnce && list.contains(subscriber) {
+        if isDeliveringOnce && lists.contains(where: { $0.contains(subscriber) }) {
           candidate.isSubscriber = true
         } else {
           let subscription = try unsafe proxy.subscribeListener(
@@ -360,7 +388,8 @@ extension DelegateHub {
   /// forwarders again, that hub keeps its own delegate.
   private func keepAgain(_ adopted: Adopted, _ object: AnyObject) {
     let keeper = options.lifetime == .strong ? SlotKeeper(object: object) : nil
-    let keepsItself = HubLink.hub(of: object)?.hasForwarders == true
+    let hubs = HubLink.hubs(of: object)
+    let keepsItself = !hubs.isEmpty && hubs.allSatisfy(\.hasForwarders)
     let released = state.withLock { state -> [SlotKeeper] in
       guard let known = state.adopted, known.number == adopted.number else { return [] }
       if known.keeper == nil { state.adopted?.keeper = keeper }
@@ -389,7 +418,11 @@ extension DelegateHub {
       return old
     }
     guard let old, !(isDeliveringOnce && old.isSubscriber) else { return }
-    old.subscription?.cancel()
+    guard let subscription = old.subscription else { return }
+    subscription.cancel()
+    // The proxy may be in another slot with the same delegate.
+    guard let object = old.listener.object, candidate?.listener.object !== object else { return }
+    for hub in HubLink.hubs(of: proxy) where hub !== self { hub.adoptAgain(object) }
   }
 }
 

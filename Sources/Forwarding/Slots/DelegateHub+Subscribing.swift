@@ -11,15 +11,21 @@ extension DelegateHub {
   ) throws(ForwardingError) -> DynamicProxy.Subscription? {
     recheck()
     guard let listener else { return nil }
-    let hub = current
     let object = Proxy.object(of: listener)
-    if object === proxy || object === hub.proxy { return nil }
-    defer { hub.noteCapabilities() }
-    let subscription = try hub.subscribe(listener, object, at: position)
-    // The hub may have become part of another one meanwhile.
-    if lifetime == .strong { hub.current.keep(object, subscription) }
-    hub.keepListeners()
-    return subscription
+    while true {
+      let hub = current
+      if object === proxy || object === hub.proxy { return nil }
+      defer { hub.noteCapabilities() }
+      let subscription = try hub.subscribe(listener, object, at: position)
+      // The hub may have become part of another one meanwhile, which has the listener already.
+      if hub.current !== hub, subscription.isLive {
+        hub.endRepetitions(of: hub.current)
+        if !subscription.isLive { continue }
+      }
+      if lifetime == .strong { hub.current.keep(object, subscription) }
+      hub.keepListeners()
+      return subscription
+    }
   }
 
   /// Subscribes a listener, which may be the slot's delegate.
@@ -45,7 +51,17 @@ extension DelegateHub {
         throw error
       }
     }
-    return try unsafe proxy.subscribeListener(listener, at: position, lifetime: .weak)
+    // SAFETY: it is only looked for in the lists.
+    let subscriber = unsafe Proxy.subscriber(for: listener)
+    guard isDeliveringOnce, let part = parts.first(where: { $0.list.contains(subscriber) }) else {
+      return try unsafe proxy.subscribeListener(listener, at: position, lifetime: .weak)
+    }
+    if position.isLast || list.configuration.duplicates == .fail {
+      return try unsafe part.proxy.subscribeListener(listener, at: .last, lifetime: .weak)
+    }
+    let subscription = try unsafe proxy.subscribeListener(listener, at: position, lifetime: .weak)
+    end(part.list.subscriptions(of: subscriber), for: subscription)
+    return subscription
   }
 
   /// Ends the subscriptions of a listener, as `DynamicProxy.unsubscribe(_:)`. If
@@ -61,9 +77,7 @@ extension DelegateHub {
     let isFound = hub.unsubscribe(listener)
     hub.keepListeners()
     hub.noteCapabilities()
-    // A subscription that was made before the hubs were merged.
-    // SAFETY: it is only looked for in the list.
-    return unsafe hub !== self && list.unsubscribe(Proxy.subscriber(for: listener)) || isFound
+    return isFound
   }
 
   private func unsubscribe(_ listener: Proxy.Listener) -> Bool {
@@ -71,7 +85,7 @@ extension DelegateHub {
     let subscriber = unsafe Proxy.subscriber(for: listener)
     let object = Proxy.object(of: listener)
     guard options.original == .adopt, let adopted = adopted(object) else {
-      let isFound = list.unsubscribe(subscriber)
+      let isFound = unsubscribe(everywhere: subscriber)
       // Another thread may have adopted the listener meanwhile.
       if let late = self.adopted(object), late.isSubscriber { readopt(listener, late) }
       return isFound
@@ -82,9 +96,63 @@ extension DelegateHub {
     } else if !adopted.isSubscriber {
       return false
     }
-    let isFound = list.unsubscribe(subscriber)
+    let isFound = unsubscribe(everywhere: subscriber)
     readopt(listener, adopted)
     return isFound
+  }
+
+  /// Ends the subscriptions of an object with this hub and with its parts.
+  private func unsubscribe(everywhere subscriber: AnyObject) -> Bool {
+    var isFound = false
+    for list in lists where list.unsubscribe(subscriber) { isFound = true }
+    return isFound
+  }
+}
+
+// MARK: - Parts
+
+extension DelegateHub {
+  /// Ends the subscriptions of objects that another hub calls too, of which this one becomes a
+  /// part. If the delegate of the other one has subscribed to this one, it is called as that
+  /// listener only.
+  internal func endRepetitions(of other: DelegateHub) {
+    guard other.isDeliveringOnce else { return }
+    let lists = lists
+    if let adopted = other.state.withLock({ $0.adopted }), let own = adopted.subscription,
+      !adopted.isSubscriber, let delegate = adopted.listener.listener
+    {
+      // SAFETY: it is only looked for in the lists.
+      let subscriber = unsafe Proxy.subscriber(for: delegate)
+      if lists.contains(where: { $0.contains(subscriber) }),
+        other.change(adopted, { ($0.subscription, $0.isSubscriber) = (nil, true) })
+      {
+        own.cancel()
+      }
+    }
+    let others = other.lists.filter { list in !lists.contains { $0 === list } }
+    for list in lists {
+      for object in list.liveSubscribers {
+        guard let first = others.first(where: { $0.contains(object) }),
+          let left = first.subscriptions(of: object).first
+        else { continue }
+        end(list.subscriptions(of: object), for: left)
+      }
+    }
+  }
+
+  /// Ends subscriptions of a listener that has another one. If they keep it alive, that one
+  /// does from now on.
+  private func end(_ ended: [DynamicProxy.Subscription], for left: DynamicProxy.Subscription) {
+    current.state.withLock { state in
+      for subscription in ended {
+        guard let kept = state.kept.removeValue(forKey: subscription.identifier),
+          state.kept[left.identifier]?.keeper == nil
+        else { continue }
+        state.kept[left.identifier] = Kept(
+          subscription: left, listener: kept.listener, keeper: kept.keeper)
+      }
+    }
+    for subscription in ended { subscription.cancel() }
   }
 }
 
@@ -118,6 +186,15 @@ extension DelegateHub {
       state.adopted?.isSubscriber = new.isSubscriber
       return true
     }
+  }
+
+  internal func adoptAgain(_ object: AnyObject) {
+    guard options.original == .adopt, isDeliveringOnce, let adopted = adopted(object),
+      let listener = adopted.listener.listener
+    else { return }
+    // SAFETY: it is only looked for in the lists.
+    let subscriber = unsafe Proxy.subscriber(for: listener)
+    if !lists.contains(where: { $0.contains(subscriber) }) { readopt(listener, adopted) }
   }
 
   /// Subscribes the delegate before all others, as a delegate only.

@@ -24,6 +24,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
   internal let slot: SlotAccess<Proxy.Listener>
   internal let home: SlotHome
   private let ownKeeping: SlotKeeping?
+  private let link: HubLink
   internal let state = Lock(State())
 
   internal struct State {
@@ -31,6 +32,8 @@ package final class DelegateHub<Proxy: SlotProxy> {
     var forwarders = 0
     /// The hub that this one has become part of.
     var successor: Successor?
+    /// The hubs that have become part of this one.
+    var parts: [Part] = []
     var adopted: Adopted?
     var nextAdoption: UInt64 = 0
     /// Where the hub notes whether it has forwarders: with its own proxy, and with those of
@@ -51,6 +54,11 @@ package final class DelegateHub<Proxy: SlotProxy> {
   internal struct Successor: @unchecked Sendable {
     // Sendable: the hub is used only by a caller that has its predecessor.
     let hub: DelegateHub
+  }
+
+  internal struct Part: @unchecked Sendable {
+    // Sendable: the hub is used only by a caller that has the one that it is part of.
+    weak var hub: DelegateHub?
   }
 
   /// The delegate that the slot would have.
@@ -96,12 +104,13 @@ package final class DelegateHub<Proxy: SlotProxy> {
     } else {
       ownKeeping = nil
     }
-    // SAFETY: the proxy's storage holds a weak reference to the hub only.
-    unsafe proxy.forwardingProxy.core.extras.attachments.value(HubLink.self) { HubLink() }.link(
-      to: self)
+    // The proxy's storage holds a weak reference to the hub only.
+    link = list.core.extras.attachments.value(HubLink.self) { HubLink() }
+    link.add(self)
   }
 
   deinit {
+    link.remove(ObjectIdentifier(self))
     // Before the proxy may keep listeners again: this may be its last reference, and the
     // thread any.
     heldProxy = nil
@@ -126,6 +135,13 @@ package final class DelegateHub<Proxy: SlotProxy> {
     while let next = hub.state.withLock({ $0.successor }) { hub = next.hub }
     return hub
   }
+
+  /// The hubs that have become part of this one.
+  internal var parts: [DelegateHub] { state.withLock { $0.parts }.compactMap(\.hub) }
+
+  /// The lists of this hub and of its parts. Where each object is called once, each is in
+  /// one of them.
+  internal var lists: [DynamicProxy] { [list] + parts.map(\.list) }
 }
 
 /// A strong reference that only keeps its object alive.
@@ -151,27 +167,34 @@ internal struct SlotAccess<Listener> {
   let write: (Listener?) -> Void
 }
 
-/// Leads from a proxy to the hub that puts it into a slot.
+/// Leads from a proxy to the hubs that put it into their slots: one for each slot.
 internal final class HubLink: Sendable {
   private struct Reference: @unchecked Sendable {
     // Sendable: a caller that has the proxy may use its hub.
+    let identity: ObjectIdentifier
     weak var hub: (any SettlingHub)?
   }
 
-  private let reference = Lock(Reference())
+  private let references = Lock<[Reference]>([])
 
-  fileprivate func link(to hub: any SettlingHub) {
-    let new = Reference(hub: hub)
-    reference.withLock { $0 = new }
+  fileprivate func add(_ hub: any SettlingHub) {
+    let new = Reference(identity: ObjectIdentifier(hub), hub: hub)
+    references.withLock { $0.append(new) }
   }
 
-  /// The hub whose proxy an object is.
-  internal static func hub(of object: AnyObject) -> (any SettlingHub)? {
-    guard let proxy = object as? any SlotProxy else { return nil }
+  /// Removes a hub that is being deinitialised.
+  fileprivate func remove(_ identity: ObjectIdentifier) {
+    references.withLock { $0.removeAll { $0.identity == identity } }
+  }
+
+  /// The hubs whose proxy an object is, in the order in which they were made.
+  internal static func hubs(of object: AnyObject) -> [any SettlingHub] {
+    guard let proxy = object as? any SlotProxy else { return [] }
     // SAFETY: nothing is forwarded.
     let link = unsafe proxy.forwardingProxy.core.existingExtras?.attachments.existing(
       HubLink.self)
-    return link?.reference.withLock({ $0 }).hub
+    // The references are loaded outside of the lock: to release one may end its hub.
+    return link?.references.withLock({ $0 }).compactMap(\.hub) ?? []
   }
 }
 
@@ -184,12 +207,19 @@ internal protocol SettlingHub: AnyObject {
   /// - Parameter unlessKept: Whether nothing is kept if this hub keeps its own delegate.
   /// - Returns: what is not kept, for the caller to release.
   func keep(behind keepers: [SlotKeeper], unlessKept: Bool) -> [SlotKeeper]
+  /// Subscribes the delegate again if it is an object whose subscription another hub of the same
+  /// proxy has ended.
+  func adoptAgain(_ object: AnyObject)
   /// Whether there are forwarders.
   var hasForwarders: Bool { get }
   /// This hub, or the one that it has become part of.
   var currentHub: any SettlingHub { get }
   /// The delegate that the slot would have.
   var adoptedObject: AnyObject? { get }
+  /// The object that has the slot; nil if it is not known, or has died.
+  var slotOwner: AnyObject? { get }
+  /// The object that is in the slot.
+  var occupant: AnyObject? { get }
 }
 
 extension DelegateHub: SettlingHub {
@@ -198,6 +228,8 @@ extension DelegateHub: SettlingHub {
   internal var adoptedObject: AnyObject? {
     current.state.withLock { $0.adopted }?.listener.object
   }
+  internal var slotOwner: AnyObject? { slot.owner() }
+  internal var occupant: AnyObject? { slot.read().map { Proxy.object(of: $0) } }
 }
 
 // MARK: - Asking
@@ -216,12 +248,12 @@ extension DelegateHub {
   package var isInstalled: Bool { current.holdsSlot }
 
   /// Whether this hub's own proxy is in the slot.
-  internal var holdsSlot: Bool { slot.read().map { Proxy.object(of: $0) === proxy } ?? false }
+  internal var holdsSlot: Bool { occupant === proxy }
 
   /// Whether a listener is subscribed, or is the slot's delegate and is called.
   package func contains(_ listener: Proxy.Listener) -> Bool {
     // SAFETY: it is only looked for in the list.
     let subscriber = unsafe Proxy.subscriber(for: listener)
-    return list.contains(subscriber) || current.list.contains(subscriber)
+    return current.lists.contains { $0.contains(subscriber) }
   }
 }
