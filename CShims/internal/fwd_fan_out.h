@@ -87,7 +87,8 @@ typedef struct fwd_delivery {
   bool collects;
   /// Whether the `owner` of a `fwd_unpinned_delivery` is not the proxy's owner, which has died, but the C part.
   bool owes_proxy;
-  /// Whether an interceptor has replaced the arguments: they are not those that `function` was called with.
+  /// Whether an interceptor has replaced the arguments: they are not those that `function` was called with. A flag that each
+  /// call sets would cost a call to one subscriber 1 ns.
   bool is_changed;
 } fwd_delivery;
 

@@ -607,6 +607,35 @@ import Testing
     withExtendedLifetime((function, before)) {}
   }
 
+  @Test func `small integers of a C caller are extended for C functions`() throws {
+    let proxy = try DynamicProxy { $0.optional("add:", "v^vc") }
+    let sum = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+    unsafe sum.initialize(to: 0)
+    defer { unsafe sum.deallocate() }
+    // The whole register, of which the proxy's method has one byte.
+    let add: @convention(c) (UnsafeMutablePointer<Int64>, Int64) -> Void = {
+      unsafe $0.pointee += Int64(Int32(truncatingIfNeeded: $1))
+    }
+    try unsafe "add:".withCString { name in
+      try unsafe "v^vc".withCString { encoding in
+        var method = unsafe fwd_method(
+          selector: name, encoding: encoding,
+          function: unsafeBitCast(add, to: (@convention(c) () -> Void).self))
+        let status = unsafe fwd_proxy_subscribe(
+          proxy.unsafeHandle, sum, &method, 1, nil, nil, nil, nil)
+        try #require(status == FWD_OK)
+      }
+    }
+    let function = try proxy.functionPointer(for: "add:", context: .first)
+    let call: @convention(c) (UnsafeMutableRawPointer?, Int8) -> Void = unsafe function.unsafeCast()
+    // As a caller may leave the bits that the argument does not have.
+    let raw = unsafe unsafeBitCast(
+      call, to: (@convention(c) (UnsafeMutableRawPointer?, UInt64) -> Void).self)
+    raw(nil, 0x1234_5678_9ABC_DEFF)
+    #expect(unsafe sum.pointee == -1)
+    withExtendedLifetime(function) {}
+  }
+
   @Test func `who collects gets the answers of all, or that of an interceptor`() throws {
     let proxy = try proxy()
     let owners = [Bystander(), Bystander()]

@@ -19,13 +19,8 @@ bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *e
 /// if memory is short.
 const struct fwd_entry_layout *fwd_entry_layout_of_result(const struct fwd_entry_layout *layout);
 
-enum {
-  /// The words that can be read from the first argument on, if a layout is dense.
-  FWD_ENTRY_DENSE_WORDS = 7,
-};
-
-/// Whether each argument begins a register's word, and the next argument begins the next word.
-bool fwd_entry_layout_is_dense(const struct fwd_entry_layout *layout);
+/// Whether the arguments begin consecutive words of registers, and `count` words can be read from the first one on.
+bool fwd_entry_layout_has_words(const struct fwd_entry_layout *layout, size_t count);
 
 /// Takes back an entry whose slot is empty and which no call uses. It is taken again after all others.
 void fwd_entry_give_back(fwd_entry entry);

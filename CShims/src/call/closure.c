@@ -120,8 +120,8 @@ fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, f
   return FWD_OK;
 }
 
-bool fwd_closure_passes_words(const fwd_closure *closure) {
-  return closure->entry.layout && fwd_entry_layout_is_dense(closure->entry.layout);
+bool fwd_closure_has_words(const fwd_closure *closure, size_t count) {
+  return closure->entry.layout && fwd_entry_layout_has_words(closure->entry.layout, count);
 }
 
 void (*fwd_closure_function(const fwd_closure *closure))(void) { return closure ? closure->entry.function : NULL; }

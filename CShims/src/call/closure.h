@@ -21,9 +21,9 @@ fwd_status fwd_cif_closure_create_dropping(const fwd_cif *cif, size_t dropped, f
                                            void *context, void (*release)(void *owner), void *owner,
                                            fwd_closure **closure, fwd_error *error);
 
-/// Whether the handler finds the arguments in words of registers, one behind another: the address of each argument is that
-/// of the first plus eight bytes for each argument between. FWD_ENTRY_DENSE_WORDS words can be read from the first on.
-bool fwd_closure_passes_words(const fwd_closure *closure);
+/// Whether the arguments that the handler gets begin consecutive words of eight bytes: `arguments[i]` is `arguments[0]` plus
+/// 8 * i bytes. `count` words can be read from `arguments[0]` on, also if there are fewer arguments.
+bool fwd_closure_has_words(const fwd_closure *closure, size_t count);
 
 /// Ends a closure as `fwd_closure_destroy` does, but keeps its function pointer for good: calls run the handler of
 /// `tombstone` from now on, with its context and without arguments. The tombstone must live as long as the process. This sets

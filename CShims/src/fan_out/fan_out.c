@@ -4,15 +4,14 @@
 /// The fan-out: one invocation delivered to every subscriber that implements its method, by the method's result
 /// policy.
 ///
-///     fwd_forward (forward.c)     ResolvedMethod.forward (Swift)     a C function pointer (proxy_closure.c, owned_function.c)
-///               \                            /                               |
-///                `---> fwd_fan_out_of_frame <'                    fwd_fan_out_of_function
-///                        |            \                            /         |
-///                        |             `-----> fwd_fan_out <------'          |
-///                        |                          |                        |
-///        an unblocked, unintercepted void method    |        the same kind of method:
-///        outside of batches: at once to looping.c   `--------.       at once to looping.c
-///                                            .---------------'
+///     ResolvedMethod.forward (Swift)   fwd_forward (forward.c)      a C function pointer (proxy_closure.c, owned_function.c)
+///                |                           |                              |
+///     fwd_fan_out_of_frame       fwd_fan_out_unpinned_frame        fwd_fan_out_of_function
+///                `---------------------------+------------------------------'
+///                                            |
+///        Is it a narrow void method, neither blocked nor intercepted, outside of batches?  (`is_usual`)
+///                                            | yes  -> at once to looping.c
+///                                            | no: `fwd_fan_out`, which all other callers begin with
 ///                                            v
 ///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds the proxy's batch, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
@@ -186,8 +185,8 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_del
   return fan_out(proxy, fwd_compiled_method_of(method), delivery, error);
 }
 
-/// Whether a loop delivers the invocation of a narrow method to current subscribers, and nothing else is to be done: the usual
-/// case, which skips what `fan_out` asks.
+/// Whether the usual way is open: the method is narrow, is neither blocked nor intercepted, has a responder, and the thread is in
+/// no batch. Then the caller goes to looping.c at once.
 static inline bool is_usual(fwd_proxy *proxy, const fwd_compiled_method *method) {
   return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0 && method->is_narrow &&
          !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);

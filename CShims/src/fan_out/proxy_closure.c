@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "abi/entries.h"
 #include "base/error.h"
 #include "base/small_code.h"
 #include "fan_out/emission.h"
@@ -39,16 +38,13 @@ fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_
 }
 
 bool fwd_function_has_words(const fwd_compiled_method *method, const fwd_closure *closure) {
-  _Static_assert(FWD_REPLAY_NARROW - 1 <= FWD_ENTRY_DENSE_WORDS, "a caller reads no words but the entry's");
   const fwd_register_loads *loads = &method->loads;
-  // A selector has a word of its own, which an entry does not have. Smaller integers are extended, so they have to be loaded.
+  // A selector has a word of its own, which an entry does not have.
   if (!method->replayers.call || !method->is_narrow || method->hidden_count != 1) return false;
-  if (loads->kind == FWD_LOADS_OF_ANY_SIZE || loads->count == 0) return false;
-  if (loads->count != method->argument_count - method->hidden_count) return false;
-  for (uint32_t i = 0; i < loads->count; i++) {
-    if (loads->loads[i].argument != i) return false;
-  }
-  return fwd_closure_passes_words(closure);
+  // An argument of two registers has two loads. Smaller integers are extended, so they have to be loaded.
+  if (loads->count != method->argument_count - method->hidden_count || loads->kind == FWD_LOADS_OF_ANY_SIZE) return false;
+  // Consecutive words are in the order of the registers, so each is the word of its argument's load.
+  return fwd_closure_has_words(closure, FWD_REPLAY_NARROW - 1);
 }
 
 FWD_SMALL_CODE_END

@@ -18,15 +18,16 @@ struct fwd_function_target {
   const fwd_compiled_method *method;
   /// NULL for the method's. As long as the result.
   const void *failure_result;
-  /// Whether a call of the function leaves its arguments in the words of registers that a replay loads, one behind another. Set
+  /// Whether a call leaves its arguments in memory as the words of a replay (replay_state.h), which then reads them there. Set
   /// after the closure has been made. Until then, calls load the words.
   _Atomic bool has_words;
 };
 
-/// Returns what `has_words` is for a function of a method that is called by a closure.
+/// Returns what `has_words` is for a method whose calls come in through a closure.
 bool fwd_function_has_words(const fwd_compiled_method *method, const fwd_closure *closure);
 
-/// Fans out the call of the function pointer that a delivery is of.
+/// Fans out a call of a function pointer. The delivery has `function`, `arguments` and `result`, and neither a batch nor a
+/// collector.
 fwd_status fwd_fan_out_of_function(fwd_delivery *delivery);
 
 /// Handles a call of a function pointer whose fan-out has failed. The C caller cannot be told: it gets the failure result,

@@ -13,4 +13,19 @@ extension DynamicProxy.Configuration {
     /// All listeners are called, and nothing is thrown: `onListenerError` is told.
     case `continue`
   }
+
+  /// The policy for errors that listeners throw from a method.
+  package func listenerErrors(of method: MethodSelector) -> ListenerErrors {
+    listenerErrorsByMethod[method] ?? listenerErrors
+  }
+
+  /// Reports an error that a listener has thrown: to `onListenerError`, or else to
+  /// `onError`.
+  package func report(_ error: any Error, from method: MethodSelector, by author: String?) {
+    if let onListenerError { return onListenerError(error, method) }
+    onError(
+      ForwardingError(
+        .deliveryFailed, selector: method.name,
+        "\(author ?? "a subscriber") threw from \"\(method)\": \(error)"))
+  }
 }

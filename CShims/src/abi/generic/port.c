@@ -35,11 +35,12 @@ bool fwd_entry_take(const fwd_placement *placement, size_t dropped, fwd_entry *e
   return false;
 }
 
-// The first two are never called: libffi's entries have no layout.
+// Never called: libffi's entries have no layout.
 const struct fwd_entry_layout *fwd_entry_layout_of_result(const struct fwd_entry_layout *layout) { return layout; }
 
-bool fwd_entry_layout_is_dense(const struct fwd_entry_layout *layout) {
-  (void)layout;
+// Never called.
+bool fwd_entry_layout_has_words(const struct fwd_entry_layout *layout, size_t count) {
+  (void)layout, (void)count;
   return false;
 }
 

@@ -292,13 +292,16 @@ const fwd_entry_layout *fwd_entry_layout_of_result(const fwd_entry_layout *layou
   return found;
 }
 
-bool fwd_entry_layout_is_dense(const fwd_entry_layout *layout) {
-  _Static_assert(FWD_ENTRY_DENSE_WORDS <= FWD_VECTOR_REGISTERS, "the last word that is read is a vector register's");
+bool fwd_entry_layout_has_words(const fwd_entry_layout *layout, size_t count) {
   const entry_argument *arguments = layout->arguments;
+  const size_t *quick = layout->quick.arguments;
+  if (layout->argument_count == 0) return false;
+  // A call is one of a quick entry or, if it is nested, one of a full entry, which may have moved the vector registers' words to
+  // the front.
+  size_t first = layout->is_quick ? quick[0] : arguments[0].offset;
+  if (first + 8 * count > 8 * word_count) return false;
   for (uint32_t i = 0; i < layout->argument_count; i++) {
     if (arguments[i].location != IN_REGISTERS || arguments[i].offset != arguments[0].offset + 8 * i) return false;
-    // A quick entry does not move the vector registers' words.
-    const size_t *quick = layout->quick.arguments;
     if (layout->is_quick && quick[i] != quick[0] + 8 * i) return false;
   }
   return true;
