@@ -64,8 +64,8 @@ internal enum Destination {
     throw ForwardingError(
       .notMailable, selector: selector?.name,
       """
-      \(selector.map { "\"\($0)\"" } ?? "the listener's calls") cannot wait for \(obstacle): expected \
-      another overflow rule than \(overflow), or a queue and no pace
+      \(selector.map { "\"\($0)\"" } ?? "the listener's calls") cannot wait for \(obstacle): got the \
+      overflow rule \(overflow), expected .dropOldest, .dropNewest or .latest, or a queue without a pace
       """)
   }
 }

@@ -311,7 +311,7 @@ extension DelegateHub {
     let successor = Successor(hub: other)
     let moved = HubRegistry.merging.withLock { _ -> State? in
       // First, so that who finds the successor finds this hub's listeners there.
-      let part = Part(hub: self)
+      let part = Absorbed(hub: self)
       let isAdded = successor.hub.state.withLock { state in
         if state.successor != nil { return false }
         state.parts.append(part)

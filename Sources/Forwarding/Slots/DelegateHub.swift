@@ -33,7 +33,7 @@ package final class DelegateHub<Proxy: SlotProxy> {
     /// The hub that this one has become part of.
     var successor: Successor?
     /// The hubs that have become part of this one.
-    var parts: [Part] = []
+    var parts: [Absorbed] = []
     var adopted: Adopted?
     var nextAdoption: UInt64 = 0
     /// Where the hub notes whether it has forwarders: with its own proxy, and with those of
@@ -56,7 +56,8 @@ package final class DelegateHub<Proxy: SlotProxy> {
     let hub: DelegateHub
   }
 
-  internal struct Part: @unchecked Sendable {
+  /// A hub that has become part of another one.
+  internal struct Absorbed: @unchecked Sendable {
     // Sendable: the hub is used only by a caller that has the one that it is part of.
     weak var hub: DelegateHub?
   }
