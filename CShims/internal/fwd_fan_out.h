@@ -85,8 +85,6 @@ typedef struct fwd_delivery {
   bool is_tapped;
   /// Whether it has a collector.
   bool collects;
-  /// Whether the `owner` of a `fwd_unpinned_delivery` is not the proxy's owner, which has died, but the C part.
-  bool owes_proxy;
   /// Whether an interceptor has replaced the arguments: they are not those that `function` was called with. A flag that each
   /// call sets would cost a call to one subscriber 1 ns.
   bool is_changed;

@@ -113,6 +113,9 @@ typedef struct fwd_method_set fwd_method_set;
 
 /// Compiles methods. They are copied, and their signatures retained. Returns NULL if memory is short.
 fwd_method_set *FWD_NULLABLE fwd_method_set_create(const fwd_proxy_method *FWD_NULLABLE methods, size_t count);
+/// Has the set retain a Swift object as long as it lives: one that keeps what the methods refer to. Must be called at most once,
+/// before another thread has the set.
+void fwd_method_set_keep(fwd_method_set *FWD_NONNULL set, void *FWD_NONNULL object);
 /// Adds a reference, and returns the set.
 fwd_method_set *FWD_NONNULL fwd_method_set_retain(fwd_method_set *FWD_NONNULL set);
 /// Releases a reference. The last one frees the set. NULL is ignored.
@@ -147,10 +150,11 @@ bool fwd_proxy_core_is_shared(const fwd_proxy *FWD_NONNULL proxy);
 /// Adds a reference to the C part: its memory and its list stay valid, and if it is shared, its methods. The caller keeps the
 /// C part by another reference, or holds the lock and has found the proxy.
 void fwd_proxy_core_retain(fwd_proxy *FWD_NONNULL proxy);
-/// Gives a reference to the owner, which the caller has, to the outermost fan-out of this thread that forwards to the proxy
-/// for a C program and has no reference: it is released when that fan-out ends. Returns false, and does nothing, if there is
-/// no such fan-out.
-bool fwd_proxy_core_release_later(fwd_proxy *FWD_NONNULL proxy);
+/// Notes that a C program has got a reference to the owner. While it has one, its fan-outs take none.
+void fwd_proxy_core_lend(fwd_proxy *FWD_NONNULL proxy);
+/// Notes that a C program has given up a reference to the owner. Returns whether to release it now. If not, it has gone to a
+/// fan-out of this thread, which releases it when it ends.
+bool fwd_proxy_core_take_back(fwd_proxy *FWD_NONNULL proxy);
 /// Hides the proxy from `fwd_current_proxy`, since it is a part of another one. Must be called before another thread has
 /// it.
 void fwd_proxy_core_hide(fwd_proxy *FWD_NONNULL proxy);
@@ -168,9 +172,6 @@ fwd_status fwd_proxy_core_fail_closing(fwd_error *FWD_NULLABLE error);
 /// Releases a reference. The last one frees the C part, and first ends its subscriptions if it has not been closed. No
 /// fan-out may be under way then. NULL is ignored.
 void fwd_proxy_core_release(fwd_proxy *FWD_NULLABLE proxy);
-/// Releases the owner's reference to the C part when the owner has died. If the thread is in a fan-out of a C program, which
-/// needs the C part, the reference goes to that fan-out.
-void fwd_proxy_core_release_by_owner(fwd_proxy *FWD_NONNULL proxy);
 /// Returns the owner.
 void *FWD_NONNULL fwd_proxy_core_owner(const fwd_proxy *FWD_NONNULL proxy);
 /// Returns the list of subscriptions.

@@ -176,6 +176,41 @@ import Testing
     #expect(errors.value.map(\.code) == [.dead])
   }
 
+  @Test(
+    "a callback that ends the proxy still applies the method's policy",
+    arguments: [false, true])
+  func policyOfDyingProxy(reduces: Bool) throws {
+    // The policy's closure belongs to a table that nothing else keeps.
+    let population = Population()
+    let captured = population.make()
+    let policy =
+      reduces
+      ? ResultPolicy.reduce(Int32(100)) { (left: Int32, right: Int32) in
+        _ = captured
+        return left + right
+      }
+      : ResultPolicy.until { (result: Int32) in
+        _ = captured
+        return result > 0
+      }
+    let sum = Method("sum:", ((Int32) -> Int32).self)
+    let holder = Box<DynamicProxy?>(nil)
+    let function: Ask
+    do {
+      let proxy = try DynamicProxy { $0.required(sum, result: policy) }
+      try proxy.subscribe(Bystander(), lifetime: .strong) {
+        $0.on(sum) { _, number in
+          holder.value = nil
+          return number
+        }
+      }
+      holder.value = proxy
+      function = unsafe try proxy.functionPointer(for: sum, owner: proxy).unsafeCast()
+    }
+    #expect(function(4) == (reduces ? 104 : 4))
+    #expect(holder.value == nil)
+  }
+
   @Test(arguments: [false, true])
   func `a callback that ends the proxy is the last one, unless it has asked for the proxy`(
     asks: Bool

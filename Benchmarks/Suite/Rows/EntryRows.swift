@@ -209,8 +209,11 @@ enum EntryRows {
           throw EmissionFailure()
         }
         return { iterations in
-          // SAFETY: the proxy is alive during the call.
-          let isDone = unsafe bench_emit(proxy.unsafeHandle, entry.entry, selector, iterations)
+          // As a C program that has a reference.
+          let handle = unsafe proxy.unsafeHandle
+          _ = unsafe fwd_proxy_retain(handle)
+          defer { unsafe fwd_proxy_release(handle) }
+          let isDone = unsafe bench_emit(handle, entry.entry, selector, iterations)
           guard isDone else { throw EmissionFailure() }
           return 0
         }

@@ -12,7 +12,6 @@
 
 __attribute__((cold)) void *fwd_emission_pin(fwd_proxy *proxy, const fwd_delivery *delivery) {
   if (!delivery->is_unpinned) return proxy->owner;
-  if (delivery->owes_proxy) return NULL;
   fwd_unpinned_delivery *unpinned = (fwd_unpinned_delivery *)(uintptr_t)delivery;
   if (!unpinned->owner) unpinned->owner = fwd_weak_take(proxy->weak_owner);
   return unpinned->owner;

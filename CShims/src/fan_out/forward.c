@@ -70,7 +70,7 @@ static fwd_status ignored(fwd_status status, void *result, size_t result_size) {
   return status;
 }
 
-/// Fans out for a C program with a reference to the owner, if the proxy is not shared or results are collected.
+/// Fans out for a C program with a reference to the owner, if no C program has one or results are collected.
 __attribute__((noinline)) static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                          fwd_delivery *delivery) {
   const fwd_unpinned_delivery held = {.owner = fwd_proxy_hold(proxy)};
@@ -133,7 +133,7 @@ fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, 
   return forward_checked_frame(proxy, method, NULL, frame, result, error);
 }
 
-/// Forwards a frame that is not aligned, or to a proxy that is not shared.
+/// Forwards a frame that is not aligned, or to a proxy to which no C program has a reference.
 __attribute__((noinline)) static fwd_status forward_frame_held(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                                const void *frame, void *result) {
   const fwd_unpinned_delivery held = {.owner = fwd_proxy_hold(proxy)};
@@ -150,7 +150,7 @@ fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *fram
     return fail_sizes(method, frame, frame_size, result, result_size, NULL);
   }
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  if (__builtin_expect(!is_aligned(compiled, frame) || !fwd_proxy_is_shared(proxy), 0)) {
+  if (__builtin_expect(!is_aligned(compiled, frame) || !fwd_proxy_is_lent(proxy), 0)) {
     return forward_frame_held(proxy, method, frame, result);
   }
   fwd_unpinned_delivery unpinned = {.delivery = {.frame = frame, .result = result, .is_unpinned = true}};
@@ -241,7 +241,7 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   if (status != FWD_OK) return status;
   if (!fwd_fits_result(compiled, result, result_size)) return fwd_fail_result(compiled, result, result_size, NULL);
   if (!aligned) return forward_copied(proxy, compiled, arguments, count, result);
-  if (!fwd_proxy_is_shared(proxy)) {
+  if (!fwd_proxy_is_lent(proxy)) {
     fwd_delivery delivery = {.arguments = arguments, .result = result};
     return fan_out_held(proxy, method, &delivery);
   }

@@ -94,6 +94,11 @@ fwd_method_set *fwd_method_set_create(const fwd_proxy_method *methods, size_t co
   return set;
 }
 
+void fwd_method_set_keep(fwd_method_set *set, void *object) {
+  fwd_object_retain(object);
+  set->keeper = object;
+}
+
 fwd_method_set *fwd_method_set_retain(fwd_method_set *set) {
   atomic_fetch_add_explicit(&set->references, 1, memory_order_relaxed);
   return set;
@@ -102,9 +107,11 @@ fwd_method_set *fwd_method_set_retain(fwd_method_set *set) {
 void fwd_method_set_release(fwd_method_set *set) {
   if (!set || atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) > 1) return;
   for (size_t i = 0; i < set->count; i++) fwd_signature_release(set->methods[i].method.signature);
+  void *keeper = set->keeper;
   free(set->methods);
   free(set->offsets);
   free(set);
+  fwd_object_release(keeper);
 }
 
 const fwd_proxy_method *fwd_method_set_method(const fwd_method_set *set, fwd_selector selector) {

@@ -53,6 +53,8 @@ typedef struct fwd_compiled_method {
 /// Immutable, so proxies may share it.
 struct fwd_method_set {
   _Atomic size_t references;
+  /// A Swift object with a reference, which keeps what the methods refer to; or NULL.
+  void *keeper;
   size_t count;
   fwd_compiled_method *methods;
   /// The memory of all methods' offsets.

@@ -23,45 +23,34 @@ static fwd_unpinned_delivery *find_unpinned(const fwd_proxy *proxy) {
   return found;
 }
 
-bool fwd_proxy_core_release_later(fwd_proxy *proxy) {
+void fwd_proxy_core_lend(fwd_proxy *proxy) {
+  // If memory is short, fan-outs count a reference. Release: a fan-out that sees the reference finds the proxy shared.
+  if (fwd_proxy_core_share(proxy)) atomic_fetch_add_explicit(&proxy->lent_references, 1, memory_order_release);
+}
+
+bool fwd_proxy_core_take_back(fwd_proxy *proxy) {
+  if (!fwd_proxy_is_lent(proxy)) return true;
+  atomic_fetch_sub_explicit(&proxy->lent_references, 1, memory_order_relaxed);
   fwd_unpinned_delivery *unpinned = find_unpinned(proxy);
   // A fan-out that has a reference already does not need another one.
-  if (!unpinned || unpinned->owner) return false;
+  if (!unpinned || unpinned->owner) return true;
   unpinned->owner = proxy->owner;
-  return true;
+  return false;
 }
 
-void fwd_proxy_core_release_by_owner(fwd_proxy *proxy) {
-  fwd_unpinned_delivery *unpinned = find_unpinned(proxy);
-  if (unpinned) {
-    unpinned->delivery.owes_proxy = true;
-    unpinned->owner = proxy;
-  } else {
-    fwd_proxy_core_release(proxy);
-  }
-}
-
-static void pay_back(const fwd_unpinned_delivery *unpinned) {
-  if (unpinned->delivery.owes_proxy) {
-    fwd_proxy_core_release(unpinned->owner);
-  } else {
-    fwd_object_release(unpinned->owner);
-  }
-}
-
-/// The same for a fan-out that has failed. Deinitialisers that run now may fail in their own ways.
+/// Releases the owner after a fan-out that has failed. Deinitialisers that run now may fail in their own ways.
 __attribute__((cold, noinline)) static fwd_status pay_back_after_failure(const fwd_unpinned_delivery *unpinned,
                                                                          fwd_status status) {
   fwd_kept_error error;
   fwd_error_keep(&error);
-  pay_back(unpinned);
+  fwd_object_release(unpinned->owner);
   fwd_error_restore(&error, NULL);
   return status;
 }
 
 fwd_status fwd_pay_back(const fwd_unpinned_delivery *unpinned, fwd_status status) {
   if (status != FWD_OK) return pay_back_after_failure(unpinned, status);
-  pay_back(unpinned);
+  fwd_object_release(unpinned->owner);
   return FWD_OK;
 }
 

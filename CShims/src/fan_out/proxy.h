@@ -16,8 +16,10 @@ struct fwd_proxy {
   /// A weak reference to the owner; 0 until the proxy is shared.
   fwd_weak weak_owner;
   /// One is the owner's, one is of each function that an object owns, and one is of each thread that frees what a
-  /// subscription has left. If the owner dies inside of a C program's fan-out, its reference goes to that fan-out.
+  /// subscription has left.
   _Atomic size_t references;
+  /// The references to the owner that C programs have (pinning.h). Above 0 only if the proxy is shared.
+  _Atomic size_t lent_references;
   fwd_method_set *methods;
   /// The room's offset from the proxy, in bytes.
   size_t room;

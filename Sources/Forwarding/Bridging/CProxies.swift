@@ -15,13 +15,8 @@ internal import CForwardingInternal
 extension DynamicProxy {
   /// The proxy for C code that includes forwarding.h, a `fwd_proxy *`. It is
   /// valid as long as this object, and longer if the C code retains it with
-  /// `fwd_proxy_retain`. While C code forwards, no other thread may release the last
-  /// reference.
-  @unsafe public var unsafeHandle: OpaquePointer {
-    // If memory is short, C code that forwards counts a reference to this object.
-    _ = unsafe fwd_proxy_core_share(core.handle)
-    return unsafe core.handle
-  }
+  /// `fwd_proxy_retain`.
+  @unsafe public var unsafeHandle: OpaquePointer { unsafe core.handle }
 }
 
 /// Creates a proxy; see `forwarding.h`.
@@ -64,7 +59,8 @@ package func fwd_proxy_create(
     // SAFETY: the caller owns the reference, and releases it by
     // fwd_proxy_release.
     _ = unsafe Unmanaged.passRetained(made)
-    unsafe proxy.pointee = made.unsafeHandle
+    unsafe fwd_proxy_core_lend(made.core.handle)
+    unsafe proxy.pointee = made.core.handle
     return FWD_OK
   } catch let failure {
     return unsafe fail(error, failure, status: failure.code.tableStatus)
@@ -80,6 +76,7 @@ package func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe proxy }
   // SAFETY: the caller has a reference.
   _ = unsafe Unmanaged.passRetained(DynamicProxy.of(core: proxy))
+  unsafe fwd_proxy_core_lend(proxy)
   return unsafe proxy
 }
 
@@ -87,8 +84,7 @@ package func fwd_proxy_retain(_ proxy: OpaquePointer?) -> OpaquePointer? {
 @c @implementation
 package func fwd_proxy_release(_ proxy: OpaquePointer?) {
   guard let proxy = unsafe proxy, unsafe !fwd_proxy_core_is_closing(proxy) else { return }
-  // A C program that forwards on this thread may have no other reference.
-  if unsafe fwd_proxy_core_release_later(proxy) { return }
+  guard unsafe fwd_proxy_core_take_back(proxy) else { return }
   // SAFETY: the caller owns a reference, and releases it here.
   unsafe Unmanaged.passUnretained(DynamicProxy.of(core: proxy)).release()
 }

@@ -32,10 +32,10 @@ internal import CForwardingInternal
 /// - When the last reference to the proxy is released, all subscriptions end before
 ///   the proxy releases anything else. A subscriber that this releases may still
 ///   call the proxy in its `deinit`, through an unsafe reference or `forwarding.h`:
-///   the call throws `ForwardingError` with the code `dead`. If C code is calling a
-///   function that an object owns, or `fwd_forward`, at that moment, subscribers may
-///   be released when the call returns: they must not use an unsafe reference, but
-///   may use `forwarding.h`.
+///   the call throws `ForwardingError` with the code `dead`. If a C function that an
+///   object owns is being called at that moment, subscribers may be released when
+///   the call returns: they must not use an unsafe reference, but may use
+///   `forwarding.h`.
 /// - An object that a method returns is retained for the caller, in C too.
 ///
 /// A call usually takes no lock and allocates nothing for results of up to 64 bytes. A

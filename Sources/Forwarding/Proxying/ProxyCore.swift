@@ -89,11 +89,11 @@ internal import Synchronization
   }
 
   deinit {
-    // SAFETY: nobody has the proxy any more. A fan-out or a
-    // cancellation that still runs has a reference to the C part, or gets this one, and does
-    // not use the state. The state was made with the C part.
+    // SAFETY: nobody has the proxy any more. A fan-out or a cancellation that still
+    // runs has a reference to the C part, and does not use the state. The state was
+    // made with the C part.
     unsafe Self.state(handle).deinitialize(count: 1)
-    unsafe fwd_proxy_core_release_by_owner(handle)
+    unsafe fwd_proxy_core_release(handle)
   }
 
   /// The parts that few proxies need. The first call makes them.

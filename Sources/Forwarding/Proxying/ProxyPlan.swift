@@ -18,10 +18,6 @@ internal import CForwardingInternal
   internal let methods: OpaquePointer
   /// The keys that fit the methods.
   internal let verifiedKeys: VerifiedKeys
-  /// Objects that the shim refers to without a reference: folds, default results
-  /// and results of failed deliveries.
-  private let retained: [AnyObject]
-
   /// Finds the plan of a proxy, or makes it.
   ///
   /// - Throws: `ForwardingError`, as `DynamicProxy.init(adopting:configuration:)`.
@@ -69,16 +65,27 @@ internal import CForwardingInternal
     }
     self.requirements = requirements
     self.selectors = selectors
-    self.retained = retained
     // SAFETY: the array is copied, and its signatures are retained.
     let set = unsafe methods.withUnsafeBufferPointer { methods in
       unsafe fwd_method_set_create(methods.baseAddress, methods.count)
     }
     guard let set = unsafe set else { throw ForwardingError(.outOfMemory, "no memory for a proxy") }
+    if !retained.isEmpty {
+      // The set may outlive this object: a call of a function that an object owns has it.
+      let referred = Referred(objects: retained)
+      unsafe fwd_method_set_keep(set, Unmanaged.passUnretained(referred).toOpaque())
+    }
     unsafe self.methods = set
     unsafe verifiedKeys = VerifiedKeys(requirements) { selector in
       unsafe fwd_method_set_method(set, selector.handle)
     }
+  }
+
+  /// Objects that the shim refers to without a reference: folds, default results
+  /// and results of failed deliveries.
+  private final class Referred {
+    private let objects: [AnyObject]
+    init(objects: [AnyObject]) { self.objects = objects }
   }
 
   deinit {
