@@ -15,6 +15,8 @@ enum {
   /// bytes of `union { struct { float f; double d; } s; double x; }`, between its own functions too, where
   /// the psABI passes the whole eightbyte (llvm-project issues 83388 and 76017). gcc keeps them.
   abi_contested = 8,
+  /// In a map: bit 6 of the byte is 0.
+  abi_limited = 16,
 };
 
 typedef struct abi_type {

@@ -66,7 +66,10 @@ static unsigned char random_byte(void) {
 static void fill(unsigned char *bytes, const abi_type *type) {
   unsigned char map[value_limit] = {0};
   type->map(map);
-  for (size_t i = 0; i < type->size; i++) bytes[i] = (map[i] & 3) == 2 ? random_byte() & 1 : random_byte();
+  for (size_t i = 0; i < type->size; i++) {
+    unsigned char mask = (map[i] & 3) == 2 ? 1 : map[i] & abi_limited ? 0xBF : 0xFF;
+    bytes[i] = random_byte() & mask;
+  }
 }
 
 static long long widened(const unsigned char *bytes, const abi_type *type) {

@@ -301,9 +301,11 @@ class Generator:
         for i in range(named, count) if named else []:
             while arguments[i].crashes_va_arg_of_gcc():
                 arguments[i] = self.value()
-            # The function reads a float from a double, which makes a signalling NaN quiet.
-            if arguments[i].encoding == "f":
-                arguments[i].map_name = "map_number"
+        # A variadic function reads a float from a double, and gcc may load a float by the x87 unit, to pass it on the stack. Both
+        # make a signalling NaN quiet.
+        for argument in arguments:
+            if argument.encoding == "f":
+                argument.map_name = "map_number"
         returned = result.c if result else "void"
         named_parameters = [a.parameter(f"a{i}") for i, a in enumerate(arguments[:named])]
         declared = ", ".join(named_parameters + ["..."] * bool(named)) or "void"
@@ -403,10 +405,10 @@ SLOW static void settle(unsigned char *m, size_t size) {
     m[i] &= ~4;
   }
 }
-/* A float that is no NaN: of the byte with the highest bits of the exponent only the lowest bit varies. */
+/* A float that is no NaN: the highest bit of the exponent is 0. */
 SLOW static void map_number(unsigned char *m) {
   memset(m, 1, 3);
-  m[3] = 2;
+  m[3] = 1 | abi_limited;
 }
 SLOW static void map_bool(unsigned char *m) { *m = 2; }
 SLOW static void map_long_double(unsigned char *m) { memset(m, 1, LONG_DOUBLE_BYTES); }
