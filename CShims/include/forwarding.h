@@ -1105,8 +1105,8 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// An object in the result is retained for the caller.
 ///
 /// The caller needs a reference to the proxy until the call returns. A subscriber may release it by `fwd_proxy_release`, on
-/// the same thread: then the proxy lives until the call returns. Another thread must not. A proxy that a Swift program has made
-/// lives until the call returns, whoever releases it, while no C program has a reference to it.
+/// the same thread: then the proxy lives until the call returns. Another thread must not release it. If a Swift program has
+/// made the proxy and no C program has a reference to it, the call keeps the proxy itself.
 ///
 /// Subscribers that join during the fan-out are not called; subscribers that leave are not called any more. Forwarding inside
 /// a fan-out is allowed. Inside of `fwd_batch_run`, the batch's subscribers are called, and not the current ones.

@@ -83,6 +83,11 @@ static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, con
 
 // MARK: The caller's part
 
+/// Returns the C function pointer whose call a delivery is, or NULL.
+static inline const fwd_function_target *fwd_called_function(const fwd_delivery *delivery) {
+  return delivery->arguments ? delivery->function : NULL;
+}
+
 /// The depth of the fan-out's visit to the list (reclaim/hazard.h). Arguments behind pointers are mostly those of a C
 /// function pointer, whose call is a visit to its slot.
 static inline size_t fwd_depth_of(const fwd_delivery *delivery) { return delivery->arguments ? 1 : 0; }

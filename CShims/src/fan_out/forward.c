@@ -70,12 +70,27 @@ static fwd_status ignored(fwd_status status, void *result, size_t result_size) {
   return status;
 }
 
+/// Releases the reference that a C program's call has kept, which may be the last one to the proxy. Deinitialisers that
+/// run then may fail in their own ways, so the thread's last error is restored.
+__attribute__((cold, noinline)) static fwd_status release_owner_of_failed(void *owner, fwd_status status) {
+  fwd_kept_error error;
+  fwd_error_keep(&error);
+  fwd_object_release(owner);
+  fwd_error_restore(&error, NULL);
+  return status;
+}
+
+static inline fwd_status release_owner(void *owner, fwd_status status) {
+  if (__builtin_expect(status != FWD_OK, 0)) return release_owner_of_failed(owner, status);
+  fwd_object_release(owner);
+  return status;
+}
+
 /// Fans out for a C program with a reference to the owner, if no C program has one or results are collected.
 __attribute__((noinline)) static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                          fwd_delivery *delivery) {
-  const fwd_unpinned_delivery held = {.owner = fwd_proxy_hold(proxy)};
-  fwd_status status = fwd_fan_out(proxy, method, delivery, NULL);
-  return fwd_pay_back(&held, status);
+  void *owner = fwd_proxy_hold(proxy);
+  return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
 }
 
 // MARK: Frames
@@ -136,9 +151,8 @@ fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, 
 /// Forwards a frame that is not aligned, or to a proxy to which no C program has a reference.
 __attribute__((noinline)) static fwd_status forward_frame_held(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                                const void *frame, void *result) {
-  const fwd_unpinned_delivery held = {.owner = fwd_proxy_hold(proxy)};
-  fwd_status status = forward_checked_frame(proxy, method, NULL, frame, result, NULL);
-  return fwd_pay_back(&held, status);
+  void *owner = fwd_proxy_hold(proxy);
+  return release_owner(owner, forward_checked_frame(proxy, method, NULL, frame, result, NULL));
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
@@ -155,7 +169,7 @@ fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *fram
   }
   fwd_unpinned_delivery unpinned = {.delivery = {.frame = frame, .result = result, .is_unpinned = true}};
   status = fwd_fan_out_unpinned_frame(proxy, compiled, &unpinned.delivery);
-  return __builtin_expect(unpinned.owner != NULL, 0) ? fwd_pay_back(&unpinned, status) : status;
+  return __builtin_expect(unpinned.owner != NULL, 0) ? release_owner(unpinned.owner, status) : status;
 }
 
 fwd_status fwd_forward_named(fwd_proxy *proxy, const char *name, const void *frame, size_t frame_size, void *result,
@@ -247,7 +261,7 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   }
   fwd_unpinned_delivery unpinned = {.delivery = {.arguments = arguments, .result = result, .is_unpinned = true}};
   status = fwd_fan_out(proxy, method, &unpinned.delivery, NULL);
-  return unpinned.owner ? fwd_pay_back(&unpinned, status) : status;
+  return unpinned.owner ? release_owner(unpinned.owner, status) : status;
 }
 
 // MARK: Collecting

@@ -83,7 +83,7 @@ __attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_em
 /// need it.
 __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
-  const fwd_function_target *function = delivery->arguments ? delivery->function : NULL;
+  const fwd_function_target *function = fwd_called_function(delivery);
   if (function && atomic_load_explicit(&function->has_words, memory_order_relaxed) && !delivery->is_changed) {
     // The receiver's word, which would stand before the first argument's, is not read.
     return (const fwd_replay_word *)((uintptr_t)delivery->arguments[0] - sizeof(fwd_replay_word));

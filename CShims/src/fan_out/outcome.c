@@ -37,7 +37,7 @@ void fwd_fail_delivery(const fwd_error *error, fwd_error_detail detail) {
 }
 
 __attribute__((cold)) const void *fwd_delivery_failure_result(const fwd_delivery *delivery, const fwd_proxy_method *method) {
-  const fwd_function_target *function = delivery->arguments ? delivery->function : NULL;
+  const fwd_function_target *function = fwd_called_function(delivery);
   return function && function->failure_result ? function->failure_result : method->failure_result;
 }
 

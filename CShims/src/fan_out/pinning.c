@@ -3,22 +3,20 @@
 
 #include "fan_out/pinning.h"
 
-#include "base/error.h"
 #include "base/small_code.h"
 #include "fan_out/emission.h"
 
 FWD_SMALL_CODE_BEGIN
 
-/// Returns the delivery of the outermost fan-out of this thread that forwards to a proxy for a C program, without a reference.
-/// Returns NULL if there is none.
+/// Returns the delivery of the outermost fan-out of this thread that forwards to a proxy for a C program without a reference,
+/// or NULL.
 static fwd_unpinned_delivery *find_unpinned(const fwd_proxy *proxy) {
   fwd_unpinned_delivery *found = NULL;
   for (fwd_nesting_frame *frame = fwd_nesting_of_thread.innermost; frame; frame = frame->outer) {
     const fwd_emission *state = fwd_emission_of_frame(frame);
     if (!state || state->proxy != proxy) continue;
     const fwd_delivery *delivery = state->delivery;
-    bool is_function_pointer = delivery->arguments && delivery->function;
-    if (delivery->is_unpinned && !is_function_pointer) found = (fwd_unpinned_delivery *)(uintptr_t)delivery;
+    if (delivery->is_unpinned && !fwd_called_function(delivery)) found = (fwd_unpinned_delivery *)(uintptr_t)delivery;
   }
   return found;
 }
@@ -36,22 +34,6 @@ bool fwd_proxy_core_take_back(fwd_proxy *proxy) {
   if (!unpinned || unpinned->owner) return true;
   unpinned->owner = proxy->owner;
   return false;
-}
-
-/// Releases the owner after a fan-out that has failed. Deinitialisers that run now may fail in their own ways.
-__attribute__((cold, noinline)) static fwd_status pay_back_after_failure(const fwd_unpinned_delivery *unpinned,
-                                                                         fwd_status status) {
-  fwd_kept_error error;
-  fwd_error_keep(&error);
-  fwd_object_release(unpinned->owner);
-  fwd_error_restore(&error, NULL);
-  return status;
-}
-
-fwd_status fwd_pay_back(const fwd_unpinned_delivery *unpinned, fwd_status status) {
-  if (status != FWD_OK) return pay_back_after_failure(unpinned, status);
-  fwd_object_release(unpinned->owner);
-  return FWD_OK;
 }
 
 FWD_SMALL_CODE_END

@@ -30,7 +30,4 @@ static inline bool fwd_proxy_is_lent(const fwd_proxy *proxy) {
 /// Fans out for a caller that has no reference to the owner. The delivery has a frame, and neither a batch nor a collector.
 fwd_status fwd_fan_out_unpinned_frame(fwd_proxy *proxy, const fwd_compiled_method *method, fwd_delivery *delivery);
 
-/// Releases the owner of a delivery after the fan-out. Returns `status`, whose error stays the thread's last one.
-fwd_status fwd_pay_back(const fwd_unpinned_delivery *unpinned, fwd_status status);
-
 #endif

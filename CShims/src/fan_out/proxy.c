@@ -58,18 +58,15 @@ bool fwd_proxy_core_share(fwd_proxy *proxy) {
   if (fwd_proxy_is_shared(proxy)) return true;
   fwd_lock *lock = &proxy->anchor->lock;
   fwd_lock_lock(lock);
-  if (!proxy->weak_owner) {
-    proxy->weak_owner = fwd_weak_create(proxy->owner, fwd_weak_kind_in_use());
-    if (proxy->weak_owner) {
-      fwd_object_retain(proxy->reporter);
-      if (!proxy->keeps_methods) fwd_method_set_retain(proxy->methods);
-      proxy->keeps_methods = true;
-      atomic_store_explicit(&proxy->is_shared, true, memory_order_release);
-    }
+  fwd_weak reference = proxy->weak_owner;
+  if (!reference && (reference = fwd_weak_create(proxy->owner, fwd_weak_kind_in_use()))) {
+    fwd_object_retain(proxy->reporter);
+    if (!proxy->keeps_methods) fwd_method_set_retain(proxy->methods);
+    proxy->keeps_methods = true;
+    atomic_store_explicit(&proxy->weak_owner, reference, memory_order_release);
   }
-  bool is_shared = proxy->weak_owner;
   fwd_lock_unlock(lock);
-  return is_shared;
+  return reference != 0;
 }
 
 bool fwd_proxy_core_is_shared(const fwd_proxy *proxy) { return fwd_proxy_is_shared(proxy); }

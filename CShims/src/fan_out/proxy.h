@@ -13,8 +13,8 @@ struct fwd_proxy {
   const fwd_proxy_operations *operations;
   /// For `operations->report`.
   void *reporter;
-  /// A weak reference to the owner; 0 until the proxy is shared.
-  fwd_weak weak_owner;
+  /// A weak reference to the owner; 0 until the proxy is shared. Set after all else that `fwd_proxy_core_share` prepares.
+  _Atomic fwd_weak weak_owner;
   /// One is the owner's, one is of each function that an object owns, and one is of each thread that frees what a
   /// subscription has left.
   _Atomic size_t references;
@@ -26,8 +26,6 @@ struct fwd_proxy {
   /// It has the lock of the list.
   fwd_anchor *anchor;
   bool ignores_unknown_selectors;
-  /// Whether `fwd_proxy_core_share` has been called. Set after what that prepares.
-  _Atomic bool is_shared;
   /// Whether the owner is dying. Set before any destroy notifier runs. Threads that have a reference to the owner read
   /// false, since it is set after the last one is gone.
   _Atomic bool is_closing;
@@ -56,7 +54,7 @@ static inline bool fwd_proxy_is_closing(const fwd_proxy *proxy) {
 
 /// Whether fan-outs may do without a reference to the owner.
 static inline bool fwd_proxy_is_shared(const fwd_proxy *proxy) {
-  return atomic_load_explicit(&proxy->is_shared, memory_order_acquire);
+  return atomic_load_explicit(&proxy->weak_owner, memory_order_acquire) != 0;
 }
 
 /// Retains the owner for the call of a C program, which may release its last reference meanwhile, and returns it. Returns

@@ -39,7 +39,7 @@ fwd_status fwd_function_signature(const fwd_proxy_method *method, int form, fwd_
 
 bool fwd_function_has_words(const fwd_compiled_method *method, const fwd_closure *closure) {
   const fwd_register_loads *loads = &method->loads;
-  // A selector has a word of its own, which an entry does not have.
+  // An entry stores no word for the selector.
   if (!method->replayers.call || !method->is_narrow || method->hidden_count != 1) return false;
   // An argument of two registers has two loads. Smaller integers are extended, so they have to be loaded.
   if (loads->count != method->argument_count - method->hidden_count || loads->kind == FWD_LOADS_OF_ANY_SIZE) return false;

@@ -18,6 +18,14 @@ internal import CForwardingInternal
   internal let methods: OpaquePointer
   /// The keys that fit the methods.
   internal let verifiedKeys: VerifiedKeys
+
+  /// Objects that the shim refers to without a reference: folds, default results
+  /// and results of failed deliveries.
+  private final class Referred {
+    private let objects: [AnyObject]
+    init(objects: [AnyObject]) { self.objects = objects }
+  }
+
   /// Finds the plan of a proxy, or makes it.
   ///
   /// - Throws: `ForwardingError`, as `DynamicProxy.init(adopting:configuration:)`.
@@ -79,13 +87,6 @@ internal import CForwardingInternal
     unsafe verifiedKeys = VerifiedKeys(requirements) { selector in
       unsafe fwd_method_set_method(set, selector.handle)
     }
-  }
-
-  /// Objects that the shim refers to without a reference: folds, default results
-  /// and results of failed deliveries.
-  private final class Referred {
-    private let objects: [AnyObject]
-    init(objects: [AnyObject]) { self.objects = objects }
   }
 
   deinit {

@@ -54,9 +54,9 @@ extension Worker {
   /// first time. So that a child needs none of these locks, the parent does the
   /// same before there are threads. Under the thread sanitizer the runtime takes
   /// the lock at every use, and a child would hang if another thread had it
-  /// while the process forked. There a child runs C code only: it forwards to a
-  /// proxy that has not changed since the start, because a fan-out that meets a
-  /// member who has left takes it out of the list in Swift.
+  /// while the process forked. There a child runs C code only. It forwards to a
+  /// proxy that no thread changes: if a subscription had ended, the fan-out would
+  /// call Swift to remove it from the list.
   func actAsChild() {
     for kind in Membership.Kind.allCases { followOne(kind) }
     forwardByFunction()
