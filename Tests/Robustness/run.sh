@@ -122,7 +122,7 @@ for build in $builds; do
           objects="$objects | grep -v fan_out_$file.o"
         done
         objects="$objects)"
-        options="-DFWD_PREFETCHED_COUNT=6 -DFWD_PREFETCH_DISTANCE=2"
+        options="-DFWD_PREFETCHED_COUNT=6 -DFWD_PREFETCH_DISTANCE=4"
         ;;
       # Mailboxes with blocks so small, and so few dropped bytes left alone, that everything happens often.
       mailboxes)

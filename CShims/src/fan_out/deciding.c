@@ -8,6 +8,7 @@
 
 #include "base/cold_call.h"
 #include "base/error.h"
+#include "base/hot.h"
 #include "fan_out/batch.h"
 #include "fan_out/delivery.h"
 #include "fan_out/interception.h"
@@ -117,15 +118,38 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
   return visited_to(next, true);
 }
 
+/// Delivers to the weak closures that come first, all of which respond, and writes their results to `room`. Returns the place
+/// of the first record that it leaves.
+static inline __attribute__((always_inline)) fwd_record *const *visit_weak_closures(fwd_deciding_emission *deciding,
+                                                                                    fwd_record *const *next,
+                                                                                    fwd_record *const *end, void *room) {
+  fwd_emission *state = &deciding->emission;
+  // Long lists are prefetched, and a batch keeps all objects alive.
+  if (end - next >= FWD_PREFETCHED_COUNT || state->delivery->batch || (fwd_record_held(*next) & FWD_HELD_BITS)) return next;
+  // Only one value is kept across the call.
+  state->responses -= (size_t)next / sizeof *next;
+  next = fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
+                                  &deciding->at_hand.record, room);
+  state->responses += (size_t)next / sizeof *next;
+  return next;
+}
+
+/// Whether the results of a method's closures can be written to one place: the last one is the fan-out's.
+static inline bool keeps_last(const fwd_compiled_method *method) {
+  return method->method.policy == FWD_RESULT_ALL_LAST && !method->method.fold.step && !method->returns_object;
+}
+
 // Each of these is a function, with a stack frame of the size that it needs.
 
 __attribute__((noinline)) static visited decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                             fwd_record *const *end) {
+  if (keeps_last(deciding->emission.method)) next = visit_weak_closures(deciding, next, end, deciding->at_hand.kept);
   return visit_closures(deciding, next, end, true);
 }
 
 __attribute__((noinline)) static visited run_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                       fwd_record *const *end) {
+  next = visit_weak_closures(deciding, next, end, deciding->at_hand.result);
   return visit_closures(deciding, next, end, false);
 }
 
@@ -246,7 +270,7 @@ __attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, c
 
 /// Delivers to the only record of a list, if it has a closure that takes the arguments. Returns false if it has done
 /// nothing. There is neither a batch nor a collector.
-__attribute__((noinline)) static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record,
+FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record,
                                                   void *const *arguments) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
@@ -386,12 +410,12 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
   return fwd_outcome_finish(state, deciding.at_hand.kept, error);
 }
 
-fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+FWD_HOT fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                    fwd_error *error) {
   return fan_out_small(proxy, method, delivery, error, false);
 }
 
-fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+FWD_HOT fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                       fwd_error *error) {
   return fan_out_small(proxy, method, delivery, error, true);
 }

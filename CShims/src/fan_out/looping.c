@@ -7,6 +7,7 @@
 
 #include "fan_out/looping.h"
 
+#include "base/hot.h"
 #include "base/turns.h"
 #include "fan_out/batch.h"
 #include "fan_out/delivery.h"
@@ -218,7 +219,7 @@ static inline __attribute__((always_inline)) void deliver_to_lone_of_batch(fwd_l
 /// All records get the same arguments: the words for C functions and the pointers for closures are found before the first
 /// delivery that needs them, and a closure is asked once whether it takes them, until a record has another one.
 static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emission *looped, fwd_record *const *records,
-                                                               size_t count, bool counts, bool prefetches) {
+                                                               size_t count, bool counts) {
   fwd_emission *state = &looped->emission;
   const fwd_compiled_method *method = state->method;
   const size_t offset = fwd_dispatch_table_offset(method->index);
@@ -228,7 +229,6 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   const fwd_swift_closure *accepted = FWD_NO_CLOSURE_YET;
   fwd_function first = NULL;
   for (fwd_record *const *end = records + count; records < end; records++) {
-    if (prefetches) fwd_prefetch(records, 0, (size_t)(end - records));
     const fwd_record *record = *records;
     uintptr_t held = fwd_record_held(record);
     // Before the table is read, since the table of a subscription that has ended may be gone.
@@ -268,18 +268,49 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   }
 }
 
-__attribute__((noinline)) static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  deliver_each(looped, records, count, true, false);
+FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  deliver_each(looped, records, count, true);
 }
 
-__attribute__((noinline)) static void deliver_to_many(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  deliver_each(looped, records, count, true, true);
+/// Delivers to at least one record, inside of a reading: by the loops for weak subscribers to those that come first, if they are
+/// weak, and to the rest by `deliver_to_few`.
+__attribute__((noinline)) static void deliver_to_weak(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  fwd_record *const *next = records, *const *end = records + count;
+  // Before the table is read, since the table of a subscription that has ended may be gone.
+  if (!(fwd_record_held(*next) & FWD_HELD_BITS)) {
+    const fwd_compiled_method *method = looped->emission.method;
+    const size_t offset = fwd_dispatch_table_offset(method->index);
+    const fwd_implementation *implementation = fwd_dispatch_table_at_offset((*next)->table, offset);
+    // What is left is subtracted again, so that only two values are kept across the call.
+    looped->emission.responses += count;
+    if (!implementation->function) {
+      if (implementation->closure) {
+        next = fwd_replay_weak_closures(next, end, find_arguments_apart(looped), offset, &looped->record,
+                                        room_for_nothing(looped));
+      }
+    } else if (method->replayers.weak_loop) {
+      next = method->replayers.weak_loop(next, end, load_words(looped), offset);
+    }
+    count = (size_t)(end - next);
+    looped->emission.responses -= count;
+  }
+  if (count > 0) deliver_to_few(looped, next, count);
+}
+
+/// Delivers to many records, inside of a reading, in parts, since the loops do not prefetch.
+__attribute__((noinline)) static void deliver_to_parts(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  while (count > 0) {
+    size_t part = fwd_prefetch_part(records, count);
+    deliver_to_weak(looped, records, part);
+    records += part;
+    count -= part;
+  }
 }
 
 /// The same for records of a batch.
 __attribute__((noinline)) static void deliver_to_few_of_batch(fwd_looped_emission *looped, fwd_record *const *records,
                                                               size_t count) {
-  deliver_each(looped, records, count, false, false);
+  deliver_each(looped, records, count, false);
 }
 
 /// The emission of a replay, which points to its first member.
@@ -344,17 +375,19 @@ static inline void replay(fwd_looped_emission *looped, fwd_record *const *record
   }
 }
 
-/// From so many records on without a weak one the method's loop is faster than `deliver_each`.
+/// From so many records on the loops for one kind of records are faster than `deliver_each`.
 enum { fewest_for_loop = 4 };
 
 /// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
 static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
-  if (!has_weak && count >= fewest_for_loop && looped->emission.method->replayers.loop) {
+  if (count < fewest_for_loop) {
+    deliver_to_few(looped, records, count);
+  } else if (!has_weak && looped->emission.method->replayers.loop) {
     replay(looped, records, count);
   } else if (count < FWD_PREFETCHED_COUNT) {
-    deliver_to_few(looped, records, count);
+    deliver_to_weak(looped, records, count);
   } else {
-    deliver_to_many(looped, records, count);
+    deliver_to_parts(looped, records, count);
   }
 }
 
@@ -459,13 +492,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   return end(looped, 0, error);
 }
 
-fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+FWD_HOT fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                              fwd_error *error) {
   narrow_frame_emission emission;
   return fan_out(&emission.narrow.looped, proxy, method, delivery, error, false);
 }
 
-fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                 fwd_error *error) {
   narrow_emission emission;
   return fan_out(&emission.looped, proxy, method, delivery, error, true);
@@ -608,13 +641,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   return status;
 }
 
-fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
+FWD_HOT fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
                                       fwd_fan_out_afterwards otherwise, fwd_error *error) {
   narrow_frame_emission emission;
   return fan_out_observed(&emission.narrow.looped, proxy, method, delivery, otherwise, error, false);
 }
 
-fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+FWD_HOT fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
                                          const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise,
                                          fwd_error *error) {
   narrow_emission emission;

@@ -3,6 +3,7 @@
 
 #include "fan_out/policy.h"
 
+#include "base/hot.h"
 #include "fan_out/outcome.h"
 #include "members/swift_closure.h"
 
@@ -21,7 +22,7 @@ __attribute__((cold, noinline)) static bool refold(fwd_emission *state, fwd_at_h
   return folded != FWD_FOLDED_ENDS;
 }
 
-bool fwd_policy_fold(fwd_emission *state, fwd_at_hand *at_hand) {
+FWD_HOT bool fwd_policy_fold(fwd_emission *state, fwd_at_hand *at_hand) {
   const fwd_fold *fold = &state->method->method.fold;
   if (fold->predicate) {
     fwd_keep(at_hand);
@@ -41,6 +42,6 @@ bool fwd_policy_fold(fwd_emission *state, fwd_at_hand *at_hand) {
   return folded == FWD_FOLDED_GOES_ON;
 }
 
-bool fwd_policy_apply_apart(fwd_emission *state, fwd_at_hand *at_hand) {
+FWD_HOT bool fwd_policy_apply_apart(fwd_emission *state, fwd_at_hand *at_hand) {
   return fwd_policy_apply(state->method, state, at_hand);
 }

@@ -19,6 +19,9 @@
 ///                                                                                    deliver_slowly, or the next record
 ///                        call function(receiver, selector, a, b, c, ..., context)
 ///
+/// The commonest shapes have a second loop, for weak subscribers, which retains and releases each object by an atomic
+/// instruction of its own. It stops at a record for which it would have to call anything else.
+///
 /// The functions here call through a function-pointer type whose parameters are whole registers. abi/sysv/callers.c explains
 /// why this is sound.
 
@@ -27,6 +30,7 @@
 #include <string.h>
 
 #include "abi/callers.h"
+#include "base/hot.h"
 #include "members/swift_closure.h"
 
 #if FWD_HAS_CALL_PLANS
@@ -78,7 +82,7 @@
 
 // All closures get the same arguments, so a closure is asked whether it takes them only if the record before had another one.
 // The loop keeps its place in the replay: a variable that is kept across the deliveries takes stack at each level of a recursion.
-size_t fwd_replay_closures(fwd_replay *replay) {
+FWD_HOT size_t fwd_replay_closures(fwd_replay *replay) {
   const fwd_swift_closure *closure = FWD_NO_CLOSURE_YET;
   void *const *arguments = NULL;
   // A result of no bytes has an address all the same.
@@ -109,11 +113,20 @@ size_t fwd_replay_closures(fwd_replay *replay) {
   return delivered;
 }
 
-/// Delivers to the record at `*next`, which has a closure, and on to those behind it, up to a record that the loop for C
-/// functions has to look at. Sets `*next` to its index. Returns the number of records before that index that got no
-/// delivery.
+/// Delivers to the record at `*next`, to which the loop for C functions does not deliver itself. If it has a closure, goes on
+/// with those behind it, up to a record that the loop has to look at. Sets `*next` to its index. Returns the number of records
+/// before that index to which this function, rather than the fan-out, has not delivered.
 __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size_t *next) {
   fwd_record *const *records = replay->records;
+  const fwd_record *record = records[*next];
+  bool is_irregular = fwd_record_held(record) & FWD_HELD_IRREGULAR;
+  const fwd_implementation *implementation =
+      is_irregular ? NULL : fwd_dispatch_table_at_offset(record->table, replay->implementation);
+  if (is_irregular || !implementation->closure) {
+    ++*next;
+    if (is_irregular || implementation->packed) replay->operations->deliver_slowly(replay, record);
+    return 1;
+  }
   size_t count = replay->count, first = *next;
   replay->records += first;
   replay->count -= first;
@@ -128,46 +141,100 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
 // table may have been freed once the subscription has ended. The loop counts the records to which it has not delivered itself,
 // since they are fewer: `deliver_slowly` adds its delivery to the responses of the emission. It loads the words again for each
 // call: few would stay in registers across calls, and copies of the others take stack at each level of a recursion.
-#define LOOP(n, m, list)                                                                               \
-  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t loop_##n##_##m(fwd_replay *replay) {   \
-    const size_t implementation = replay->implementation;                                              \
-    fwd_record *const *next = replay->records, *const *const end = next + replay->count;               \
-    size_t skipped = 0;                                                                                \
-    for (; next < end; next++) {                                                                       \
-      const fwd_record *record = *next;                                                                \
-      if (__builtin_expect((fwd_record_held(record) & FWD_HELD_IRREGULAR) != 0, 0)) {                  \
-        skipped++;                                                                                     \
-        replay->operations->deliver_slowly(replay, record);                                            \
-        continue;                                                                                      \
-      }                                                                                                \
-      const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, implementation);  \
-      const fwd_function function = method->function;                                                  \
-      if (__builtin_expect(function != NULL, 1)) {                                                     \
-        const void *context = method->context;                                                         \
-        const fwd_replay_word *words = replay->words;                                                  \
-        LOAD_REGISTERS(n, m)                                                                           \
-        integer_0 = (uint64_t)(uintptr_t)record->receiver;                                             \
-        CALL(n, m, list)                                                                               \
-      } else if (method->closure) {                                                                    \
-        size_t index = (size_t)(next - replay->records);                                               \
-        skipped += deliver_between(replay, &index);                                                    \
-        next = replay->records + index - 1;                                                            \
-      } else {                                                                                         \
-        skipped++;                                                                                     \
-        if (method->packed) replay->operations->deliver_slowly(replay, record);                        \
-      }                                                                                                \
-    }                                                                                                  \
-    return replay->count - skipped;                                                                    \
+#define LOOP(n, m, list)                                                                                 \
+  FWD_CALLS_ANY_TYPE __attribute__((aligned(64))) static size_t loop_##n##_##m(fwd_replay *replay) {     \
+    const size_t implementation = replay->implementation;                                                \
+    fwd_record *const *next = replay->records, *const *const end = next + replay->count;                 \
+    size_t skipped = 0;                                                                                  \
+    for (; next < end; next++) {                                                                         \
+      const fwd_record *record = *next;                                                                  \
+      if (__builtin_expect(!(fwd_record_held(record) & FWD_HELD_IRREGULAR), 1)) {                        \
+        const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, implementation);  \
+        const fwd_function function = method->function;                                                  \
+        if (__builtin_expect(function != NULL, 1)) {                                                     \
+          const void *context = method->context;                                                         \
+          const fwd_replay_word *words = replay->words;                                                  \
+          LOAD_REGISTERS(n, m)                                                                           \
+          integer_0 = (uint64_t)(uintptr_t)record->receiver;                                             \
+          CALL(n, m, list)                                                                               \
+          continue;                                                                                      \
+        }                                                                                                \
+      }                                                                                                  \
+      size_t index = (size_t)(next - replay->records);                                                   \
+      skipped += deliver_between(replay, &index);                                                        \
+      next = replay->records + index - 1;                                                                \
+    }                                                                                                    \
+    return replay->count - skipped;                                                                      \
+  }
+
+// MARK: Weak subscribers
+
+FWD_HOT fwd_record *const *fwd_replay_weak_closures(fwd_record *const *next, fwd_record *const *end, void *const *arguments,
+                                                    size_t implementation, const fwd_record **at_hand, void *room) {
+  const fwd_swift_closure *accepted = FWD_NO_CLOSURE_YET;
+  fwd_function first = NULL;
+  for (; next < end; next++) {
+    const fwd_record *record = *next;
+    const uintptr_t held = fwd_record_held(record);
+    // Before the table is read, since the table of a subscription that has ended may be gone.
+    if (__builtin_expect((held & FWD_HELD_BITS) != 0, 0)) break;
+    const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, implementation);
+    const fwd_swift_closure *closure = method->closure;
+    if (__builtin_expect(closure != accepted, 0)) {
+      if (method->function || !closure || !fwd_swift_closure_takes(closure, arguments)) break;
+      if (!first) first = closure->function;
+      accepted = closure;
+    }
+    fwd_take_turn(closure->function, false, &first);
+    *at_hand = record;
+    if (__builtin_expect(!fwd_take_counted((void *)held), 0)) break;
+    fwd_swift_closure_call(closure, record->receiver, arguments, room);
+    if (__builtin_expect(!fwd_drop_counted((void *)held), 0)) {
+      // Code that runs from here on must not find a subscription if it asks for the current one.
+      *at_hand = NULL;
+      swift_release((void *)held);
+    }
+  }
+  *at_hand = NULL;
+  return next;
+}
+
+// The commonest shapes have a loop of their own, since the call and the jump of a `fwd_replay_call` show beside the two atomic
+// instructions. What is kept across a call is in registers, but for two words that are only read: an atomic instruction waits
+// for the stores before it. `held` is read before the table, since the table of a subscription that has ended may be gone.
+#define WEAK_LOOP(n, m, list)                                                                                 \
+  FWD_CALLS_ANY_TYPE FWD_HOT static fwd_record *const *weak_loop_##n##_##m(                                   \
+      fwd_record *const *next, fwd_record *const *end, const fwd_replay_word *words, size_t implementation) { \
+    fwd_function first = fwd_dispatch_table_at_offset((*next)->table, implementation)->function;              \
+    for (; next < end; next++) {                                                                              \
+      const fwd_record *record = *next;                                                                       \
+      const uintptr_t held = fwd_record_held(record);                                                         \
+      if (__builtin_expect((held & FWD_HELD_BITS) != 0, 0)) break;                                            \
+      const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, implementation);         \
+      const fwd_function function = method->function;                                                         \
+      if (__builtin_expect(function == NULL, 0)) break;                                                       \
+      fwd_take_turn(function, false, &first);                                                                 \
+      if (__builtin_expect(!fwd_take_counted((void *)held), 0)) break;                                        \
+      const void *context = method->context;                                                                  \
+      LOAD_REGISTERS(n, m)                                                                                    \
+      integer_0 = (uint64_t)(uintptr_t)record->receiver;                                                      \
+      CALL(n, m, list)                                                                                        \
+      fwd_release_counted((void *)held);                                                                      \
+    }                                                                                                         \
+    return next;                                                                                              \
   }
 
 // MARK: Shapes
+
+// The commonest shapes: the receiver and an integer, or an integer and a floating-point number.
+#define COMMON(X) X(2, 0, I) X(2, 1, IV)
 
 // For n integer registers there are shapes with 0 vector registers, with some numbers between, and with FWD_REPLAY_NARROW - n,
 // the most of a narrow method. A method uses the next larger number of vector registers: the function ignores the surplus. It
 // needs its own number of integer registers, since the context comes behind the method's own.
 #define FEW_INTEGERS(X)                          \
   X(1, 0, I) X(1, 2, IV) X(1, 7, IV)             \
-  X(2, 0, I) X(2, 1, IV) X(2, 2, IV) X(2, 6, IV) \
+  X(2, 2, IV) X(2, 6, IV)                        \
   X(3, 0, I) X(3, 1, IV) X(3, 2, IV) X(3, 5, IV) \
   X(4, 0, I) X(4, 1, IV) X(4, 2, IV) X(4, 4, IV) \
   X(5, 0, I) X(5, 1, IV) X(5, 3, IV)             \
@@ -186,13 +253,18 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
 #define WIDE(X) FEW_WIDE(X) X(7, 8, IV) X(8, 8, IV)
 #endif
 
+COMMON(CALLER)
 NARROW(CALLER)
 WIDE(CALLER)
+COMMON(LOOP)
 NARROW(LOOP)
+COMMON(WEAK_LOOP)
 
-#define BOTH(n, m, list) [n][m] = {call_##n##_##m, loop_##n##_##m},
-#define CALLER_ONLY(n, m, list) [n][m] = {call_##n##_##m, NULL},
-static const fwd_replayers shapes[FWD_INTEGER_REGISTERS + 1][FWD_VECTOR_REGISTERS + 1] = {NARROW(BOTH) WIDE(CALLER_ONLY)};
+#define ALL(n, m, list) [n][m] = {call_##n##_##m, loop_##n##_##m, weak_loop_##n##_##m},
+#define BOTH(n, m, list) [n][m] = {call_##n##_##m, loop_##n##_##m, NULL},
+#define CALLER_ONLY(n, m, list) [n][m] = {call_##n##_##m, NULL, NULL},
+static const fwd_replayers shapes[FWD_INTEGER_REGISTERS + 1][FWD_VECTOR_REGISTERS + 1] = {
+    COMMON(ALL) NARROW(BOTH) WIDE(CALLER_ONLY)};
 
 static bool fit_registers(const fwd_move *moves, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -207,7 +279,7 @@ bool fwd_replay_fits(const fwd_call_plan *plan) {
 }
 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
-  if (plan->result != FWD_RESULT_VOID || !fwd_replay_fits(plan)) return (fwd_replayers){NULL, NULL};
+  if (plan->result != FWD_RESULT_VOID || !fwd_replay_fits(plan)) return (fwd_replayers){NULL, NULL, NULL};
   const fwd_replayers *shape = &shapes[plan->integer_count][plan->vector_count];
   while (!shape->call) shape++;
   return *shape;
@@ -274,7 +346,7 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
   (void)plan;
-  return (fwd_replayers){NULL, NULL};
+  return (fwd_replayers){NULL, NULL, NULL};
 }
 
 #endif

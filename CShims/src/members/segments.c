@@ -48,6 +48,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/small_code.h"
 #include "members/garbage.h"
 
@@ -242,7 +243,7 @@ static fwd_segment *segment_behind(const fwd_chunk *chunk) { return chunk->next 
 
 /// Puts a filled segment in place of a chunk's segment, which it returns. That one must be retired after `commit`:
 /// until then a reading that begins has the version before, and goes back to it.
-static fwd_segment *put_in_place(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment) {
+FWD_HOT static fwd_segment *put_in_place(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment) {
   fwd_segment *old = chunk->segment;
   stamp(segment, old, segment_behind(chunk));
   chunk->segment = segment;
@@ -251,7 +252,7 @@ static fwd_segment *put_in_place(fwd_subscriber_list *list, fwd_chunk *chunk, fw
 }
 
 /// Replaces a chunk's segment by a filled one, as a complete change.
-static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment, fwd_garbage *garbage) {
+FWD_HOT static void replace(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_segment *segment, fwd_garbage *garbage) {
   fwd_segment *old = put_in_place(list, chunk, segment);
   commit(list);
   retire(old, garbage);

@@ -38,48 +38,59 @@ static inline uint64_t *fwd_counts_of(void *object) { return (uint64_t *)object 
 #define FWD_ONE_REFERENCE (UINT64_C(1) << 33)
 
 static inline __attribute__((always_inline)) uint64_t fwd_one_reference(void) {
-  uint64_t one = FWD_ONE_REFERENCE;
-  // Compilers would load the constant before a loop, and keep it across the deliveries.
-  __asm__ volatile("" : "+r"(one));
-  return one;
+  // Compilers would load a constant of 8 bytes before a loop, and keep it across the deliveries.
+  uint64_t upper = FWD_ONE_REFERENCE >> 32;
+  __asm__ volatile("" : "+r"(upper));
+  return upper << 32;
+}
+
+/// Retains the object of a subscription that holds it by an unowned reference, without a call. Returns false if the object has
+/// begun to deinitialise, or its counts are not in the word: the runtime knows.
+static inline __attribute__((always_inline)) bool fwd_take_counted(void *object) {
+  if (__builtin_expect(!fwd_counts_are_known, 0)) return false;
+  uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED), retained;
+  const uint64_t one = fwd_one_reference();
+  // Bit 63 must be clear in all three: the counts are in the word, the sum has not overflowed, and the object does not
+  // deinitialise (bit 32, shifted).
+  while (__builtin_expect((int64_t)(old | (retained = old + one) | old << 31) >= 0, 1)) {
+    if (fwd_has_one_thread()) {
+      __atomic_store_n(counts, retained, __ATOMIC_RELAXED);
+      return true;
+    }
+    if (__atomic_compare_exchange_n(counts, &old, retained, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return true;
+  }
+  return false;
 }
 
 /// Retains the object of a subscription that holds it by an unowned reference. Returns NULL if the object has begun to
 /// deinitialise.
 static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held) {
   void *object = (void *)held;
-  if (__builtin_expect(fwd_counts_are_known, 1)) {
-    uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED), retained;
-    const uint64_t one = fwd_one_reference();
-    // Bit 63 must be clear in all three: the counts are in the word, the sum has not overflowed, and the object does not
-    // deinitialise (bit 32, shifted).
-    while (__builtin_expect((int64_t)(old | (retained = old + one) | old << 31) >= 0, 1)) {
-      if (fwd_has_one_thread()) {
-        __atomic_store_n(counts, retained, __ATOMIC_RELAXED);
-        return object;
-      }
-      if (__atomic_compare_exchange_n(counts, &old, retained, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return object;
+  return __builtin_expect(fwd_take_counted(object), 1) ? object : swift_tryRetain(object);
+}
+
+/// Releases a native Swift object without a call. Returns false if this may be the last reference, or the counts are not in the
+/// word: the runtime has to release the object.
+static inline __attribute__((always_inline)) bool fwd_drop_counted(void *object) {
+  if (__builtin_expect(!fwd_counts_are_known, 0)) return false;
+  uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
+  const uint64_t one = fwd_one_reference();
+  // Not the last reference, and bit 63 is not set.
+  while (__builtin_expect((int64_t)old >= (int64_t)one, 1)) {
+    uint64_t released = old - one;
+    if (fwd_has_one_thread()) {
+      __atomic_store_n(counts, released, __ATOMIC_RELAXED);
+      return true;
     }
+    // Release: the thread that releases the last reference sees what the subscriber has done.
+    if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return true;
   }
-  return swift_tryRetain(object);
+  return false;
 }
 
 /// Releases a native Swift object. If this was the last reference, the object deinitialises here.
 static inline __attribute__((always_inline)) void fwd_release_counted(void *object) {
-  if (__builtin_expect(fwd_counts_are_known, 1)) {
-    uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
-    // Not the last reference, and bit 63 is not set.
-    while (__builtin_expect((int64_t)old >> 33 > 0, 1)) {
-      uint64_t released = old - fwd_one_reference();
-      if (fwd_has_one_thread()) {
-        __atomic_store_n(counts, released, __ATOMIC_RELAXED);
-        return;
-      }
-      // Release: the thread that releases the last reference sees what the subscriber has done.
-      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
-    }
-  }
-  swift_release(object);
+  if (__builtin_expect(!fwd_drop_counted(object), 0)) swift_release(object);
 }
 
 /// One unowned reference in that word.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "abi/entries.h"
+#include "base/hot.h"
 #include "base/short_loop.h"
 #include "base/word.h"
 #include "fwd_lock.h"
@@ -481,7 +482,7 @@ static void return_to_stale(const fwd_entry_slot *slot, fwd_entry_state *state) 
   state->returned.registers.integers[0] = state->integers[0];
 }
 
-void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
+FWD_HOT void fwd_entry_enter(fwd_entry_slot *slot, fwd_entry_state *state) {
   fwd_entering entering = fwd_enter(&slot->closure);
   fwd_hazard *hazard = entering.guard.hazard;
   if (FWD_USUALLY(entering.target)) {
