@@ -574,7 +574,7 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// Returns `FWD_NO_MEMORY`, `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable, or
 /// `FWD_UNSUPPORTED` for the signature of a variadic function.
 ///
-/// On x86-64 the library contains function pointers that need no such memory. Most signatures have 640. Signatures with few
+/// On x86-64 the library contains function pointers that need no such memory. Most signatures have 608. Signatures with few
 /// arguments have more: 256 without a result, and 64 to 384 with one. Results in memory and `long double` have 64 to 128.
 /// Later closures need it, and so do all closures on other processors.
 FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Forwarding
 
-/// Fan-outs to lists of more than 2,048 subscribers, which are prefetched. If no
-/// subscriber is weak, a fan-out delivers in parts.
+/// Fan-outs to lists of more than 2,048 subscribers, which are prefetched. The loops
+/// deliver in parts.
 @Suite struct LongListTests {
   private static let number = Method("number:", ((Int64) -> Void).self)
   private static let other = Method("other:", ((Int64) -> Void).self)

@@ -5,8 +5,9 @@ import Testing
 
 @testable import Forwarding
 
-/// Fan-outs to weak subscribers during which one of them dies, or its subscription ends or is blocked. A fan-out delivers to
-/// runs of weak subscribers by loops of their own, and each of these events ends such a run.
+/// Fan-outs to weak subscribers during which one of them dies, or its subscription ends
+/// or is blocked. A fan-out delivers to runs of weak subscribers by loops of their own, and
+/// each of these events ends such a run.
 @Suite struct WeakDeliveriesTests {
   private typealias Subscription = DynamicProxy.Subscription
 
@@ -17,13 +18,29 @@ import Testing
   private static let many = Method(
     "many::::::::", ((Int64, Int64, Int64, Int64, Int64, Int64, Int64, Int64) -> Void).self)
 
+  /// The last result is an object, which the fan-out has to release if another one follows.
+  private static let object = Method("object", (() -> Result).self)
+  private static let other = Method("other", (() -> Void).self)
+
   private enum Call: CaseIterable {
-    case one, two, score, many
+    case one, two, score, many, object
+  }
+
+  private final class Result: Sendable {
+    let number: Int
+    let ended: Box<Int>
+
+    init(_ number: Int, _ ended: Box<Int>) {
+      self.number = number
+      self.ended = ended
+    }
+
+    deinit { ended.update { $0 += 1 } }
   }
 
   /// What the subscribers are like.
   private enum Kind: CaseIterable {
-    case functions, closures, inTurns, oneStrong, oneWithSideTable
+    case functions, closures, inTurns, oneStrong, oneWithSideTable, oneLimited, oneWithoutMethods
   }
 
   private enum Event: CaseIterable {
@@ -34,13 +51,19 @@ import Testing
   private enum Entry: Equatable {
     case delivered(Int, Subscription?)
     case ended(Int)
+
+    var isDelivery: Bool {
+      if case .delivered = self { true } else { false }
+    }
   }
 
   private final class Stage: Sendable {
     let entries = Box<[Entry]>([])
     let event = Box<(@Sendable (Int) -> Void)?>(nil)
-    /// The members whose end found a current subscription.
+    /// What `Subscription.current` was as each member ended.
     let asked = Box<[Int: Subscription?]>([:])
+    /// How many results have ended.
+    let endedResults = Box(0)
   }
 
   private final class Member: Sendable {
@@ -67,7 +90,6 @@ import Testing
   }
 
   private typealias Receiver = UnsafeMutableRawPointer
-  private typealias Word = UnsafeRawPointer
   private typealias One = @convention(c) (Receiver?, Int64) -> Void
   private typealias Two = @convention(c) (Receiver?, Int64, Double) -> Void
   private typealias Score = @convention(c) (Receiver?, Int64) -> Int64
@@ -87,6 +109,10 @@ import Testing
     $0.on(score) { member, a in
       member.deliver(a == 7)
       return Int64(member.number)
+    }
+    $0.on(object) { member in
+      member.deliver(true)
+      return Result(member.number, member.stage.endedResults)
     }
     $0.on(many) { member, a, b, c, d, e, f, g, h in
       member.deliver([a, b, c, d, e, f, g, h] == [1, 2, 3, 4, 5, 6, 7, 8])
@@ -108,15 +134,38 @@ import Testing
     unsafe $0.function(Self.two, calling: two)
     unsafe $0.function(Self.score, calling: score)
     unsafe $0.function(Self.many, calling: many)
+    // A C function would have to return a retained object.
+    $0.on(object) { member in
+      member.deliver(true)
+      return Result(member.number, member.stage.endedResults)
+    }
   }
+
+  /// For a member that lacks the methods.
+  private static let others = FunctionTable(for: Member.self) { $0.on(other) { _ in } }
 
   private static let count = 6
 
-  private func send(_ call: Call, by proxy: DynamicProxy) throws -> Int64? {
+  private func makeProxy(_ configuration: DynamicProxy.Configuration = .init()) throws
+    -> DynamicProxy
+  {
+    try DynamicProxy("Weak", configuration: configuration) {
+      $0.optional(Self.one)
+      $0.optional(Self.two)
+      $0.optional(Self.score, result: .callAll(pick: .last))
+      $0.optional(Self.many)
+      $0.optional(Self.object, result: .callAll(pick: .last))
+      $0.optional(Self.other)
+    }
+  }
+
+  /// Returns the number of the member whose result is the fan-out's.
+  private func send(_ call: Call, by proxy: DynamicProxy) throws -> Int? {
     switch call {
     case .one: try proxy.send(Self.one, 7)
     case .two: try proxy.send(Self.two, 7, 0.5)
-    case .score: return try proxy.send(Self.score, 7)
+    case .score: return Int(try proxy.send(Self.score, 7))
+    case .object: return try proxy.send(Self.object).number
     case .many: try proxy.send(Self.many, 1, 2, 3, 4, 5, 6, 7, 8)
     }
     return nil
@@ -125,26 +174,26 @@ import Testing
   /// During the delivery to member `during`, something happens to member `index`.
   private func check(_ call: Call, _ kind: Kind, _ event: Event, during: Int, to index: Int) throws
   {
-    let proxy = try DynamicProxy("Weak") {
-      $0.optional(Self.one)
-      $0.optional(Self.two)
-      $0.optional(Self.score, result: .callAll(pick: .last))
-      $0.optional(Self.many)
-    }
+    let proxy = try makeProxy()
     let stage = Stage()
     let members = Box((0..<Self.count).map { Member($0, stage) as Member? })
     // A reference to an object by `weak` moves its counts into a side table.
     weak let tracked = kind == .oneWithSideTable ? members.value[3] : nil
     let strong = kind == .oneStrong ? 2 : nil
+    let limited = kind == .oneLimited ? 1 : nil
+    let lacking = kind == .oneWithoutMethods ? 4 : nil
     var subscriptions: [Subscription] = []
     var hasClosure: [Bool] = []
     for (number, member) in members.value.enumerated() {
-      let isClosure = kind == .inTurns ? number.isMultiple(of: 2) : kind != .functions
+      let isClosure =
+        call == .object
+        || (kind == .inTurns ? number.isMultiple(of: 2) : kind != .functions)
       hasClosure.append(isClosure)
+      let table = isClosure ? Self.closures : Self.functions
       subscriptions.append(
         try proxy.subscribe(
-          try #require(member), table: isClosure ? Self.closures : Self.functions,
-          lifetime: number == strong ? .strong : .weak))
+          try #require(member), table: number == lacking ? Self.others : table,
+          lifetime: number == strong ? .strong : .weak, times: number == limited ? 1 : nil))
     }
     let blocked = Box<DynamicProxy.Token?>(nil)
     stage.event.value = { [subscriptions] number in
@@ -156,28 +205,39 @@ import Testing
       }
     }
     // The subscription keeps the member alive.
-    let dies = event == .dies && index != strong
+    let dies = event == .dies && index != strong && during != lacking
     let stays = event == .dies && index == strong
 
+    // A member that lacks the methods gets no delivery in which anything could happen.
+    let happens = during != lacking
+    func isCalled(_ number: Int) -> Bool {
+      number != lacking && (number <= during || number != index || stays || !happens)
+    }
     var expected: [Entry] = []
-    for number in 0..<Self.count where number <= during || number != index || stays {
+    for number in 0..<Self.count where isCalled(number) {
       expected.append(.delivered(number, hasClosure[number] ? subscriptions[number] : nil))
       if dies && number == during { expected.append(.ended(index)) }
     }
-    let last = during < index && index == Self.count - 1 && !stays ? index - 1 : Self.count - 1
     let result = try send(call, by: proxy)
     #expect(stage.entries.value == expected)
-    if call == .score { #expect(result == Int64(last)) }
+    if let result { #expect(result == (0..<Self.count).last { isCalled($0) }) }
     // Its own delivery is over when a member dies after it.
-    if dies && index == during { #expect(stage.asked.value[index] == .some(nil)) }
+    if dies && index == during && index != lacking {
+      #expect(stage.asked.value[index] == .some(nil))
+    }
 
     stage.event.value = nil
     stage.entries.value = []
     _ = try send(call, by: proxy)
-    let again = (0..<Self.count).filter { $0 != index || stays }
+    let again = (0..<Self.count).filter {
+      $0 != lacking && $0 != limited && ($0 != index || stays || !happens)
+    }
     #expect(
       stage.entries.value == again.map { .delivered($0, hasClosure[$0] ? subscriptions[$0] : nil) })
     #expect(Subscription.current == nil)
+    if call == .object {
+      #expect(stage.endedResults.value == expected.count { $0.isDelivery } + again.count)
+    }
     stage.entries.value = []
     withExtendedLifetime((members, blocked, tracked)) {}
   }
@@ -200,12 +260,7 @@ import Testing
     for table in [Self.closures, Self.functions] {
       var configuration = DynamicProxy.Configuration()
       configuration.noResponder = .fail
-      let proxy = try DynamicProxy("Weak", configuration: configuration) {
-        $0.optional(Self.one)
-        $0.optional(Self.two)
-        $0.optional(Self.score, result: .callAll(pick: .last))
-        $0.optional(Self.many)
-      }
+      let proxy = try makeProxy(configuration)
       let stage = Stage()
       var members = (0..<Self.count).map { Member($0, stage) }
       for member in members { try proxy.subscribe(member, table: table) }

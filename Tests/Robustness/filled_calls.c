@@ -576,7 +576,7 @@ static __attribute__((noinline)) int32_t answer(member *self, int64_t argument) 
   asked.next = number + 1;
   self->calls++;
   // The program has one reference. The delivery, the batch or the list has the other.
-  EXPECT(!self->object || atomic_load(&object_check(self->object)->strong) == 2);
+  EXPECT(!self->object || object_strong(self->object) == 2);
   if (asked.closures.ends_one && number == ender_number) end_subscription(asked.members[ended_number].subscription);
   return number == asked.stop;
 }
@@ -649,7 +649,7 @@ static void check_fan_out(fwd_batch *batch, size_t stop, bool changes) {
   for (size_t i = 0; i < trial->count; i++) {
     fake_object *object = asked.members[i].object;
     if (!object || !is_live(i)) continue;
-    EXPECT(atomic_load(&object->strong) == (batch || trial->hold == FWD_HOLD_STRONG ? 2 : 1));
+    EXPECT(object_strong(object) == (batch || trial->hold == FWD_HOLD_STRONG ? 2 : 1));
   }
 }
 

@@ -145,7 +145,7 @@ static void take_delivery(void *receiver, size_t method) {
   EXPECT(!has_ended_for(expected, subscriber) && subscriber->destroyed == 0 && subscriber->table->implements[method]);
   late_deliveries += subscriber->has_ended;
   EXPECT(subscriber->blocks == 0 && !is_used_up(subscriber));
-  if (subscriber->subject) EXPECT(object_check(subscriber->subject->object)->strong > 0);
+  if (subscriber->subject) EXPECT(object_strong(subscriber->subject->object) > 0);
   skip_gone(expected);
   NEED(expected->next < expected->count && expected->members[expected->next] == subscriber);
   expected->next++;
@@ -442,7 +442,7 @@ static void check_references(void) {
       continue;
     }
     if (fwd_weak_kind_in_use() == FWD_WEAK_STOCK) weak *= 2;
-    EXPECT(object_check(self->object)->strong == strong && self->object->unowned == weak + 1);
+    EXPECT(object_strong(self->object) == strong && object_unowned(self->object) == weak + 1);
   }
 }
 
@@ -912,7 +912,7 @@ static void run_episode(void) {
     if (tables[i]) fwd_dispatch_table_release(tables[i]->handle);
     tables[i] = NULL;
   }
-  EXPECT(atomic_load(&objects_allocated) == 1 && owner->strong == 1);
+  EXPECT(atomic_load(&objects_allocated) == 1 && object_strong(owner) == 1);
   all_members = NULL;
   while (scraps) {
     scrap *next = scraps->next;
@@ -998,7 +998,7 @@ static void measure_list(size_t size) {
   fwd_proxy_core_release(proxy);
   fwd_dispatch_table_release(joined);
   for (size_t i = 0; i < size; i++) {
-    EXPECT(objects[i]->unowned == 1);
+    EXPECT(object_unowned(objects[i]) == 1);
     swift_release(objects[i]);
   }
   free(objects);
@@ -1041,7 +1041,7 @@ static void measure_batch(size_t size, size_t index, double limit) {
   }
   fwd_proxy_core_release(proxy);
   fwd_dispatch_table_release(joined);
-  EXPECT(subscriber->unowned == 1);
+  EXPECT(object_unowned(subscriber) == 1);
   swift_release(subscriber);
 }
 
@@ -1061,20 +1061,20 @@ static void measure_chain(size_t size) {
   }
   fwd_garbage_collect(garbage);
   garbage = (fwd_garbage){.first = NULL};
-  EXPECT(list->index.count == 1 && subscriber->strong == 1 + (long)size / 2);
+  EXPECT(list->index.count == 1 && object_strong(subscriber) == 1 + (long)size / 2);
   EXPECT(fwd_record_identifier(fwd_list_find_object(list, subscriber, NULL)) == identifiers[0]);
   for (size_t i = 0, index = 0; i < size / 2; i++, index = (index + 7919) % size) {
     fwd_list_end(list, fwd_list_find(list, identifiers[index]), &garbage);
   }
   EXPECT(fwd_list_end_object(list, subscriber, &garbage) == size - size / 2);
   fwd_garbage_collect(garbage);
-  EXPECT(list->index.count == 0 && subscriber->strong == 1);
+  EXPECT(list->index.count == 0 && object_strong(subscriber) == 1);
   printf("%zu subscriptions of one object: %.0f ns each to join and leave\n", size,
          (seconds() - start) / (double)size * 1e9);
   EXPECT(seconds() - start < 10);
   fwd_proxy_core_release(proxy);
   fwd_dispatch_table_release(joined);
-  EXPECT(subscriber->unowned == 1);
+  EXPECT(object_unowned(subscriber) == 1);
   swift_release(subscriber);
   free(identifiers);
 }
@@ -1241,7 +1241,7 @@ int main(int argument_count, char **arguments) {
   (void)measure_list, (void)measure_chain, (void)measure_batch, (void)measure_positions;
 #endif
   check_begin("what is left");
-  EXPECT(atomic_load(&objects_allocated) == 1 && owner->strong == 1);
+  EXPECT(atomic_load(&objects_allocated) == 1 && object_strong(owner) == 1);
   for (size_t i = 0; i < method_count; i++) fwd_signature_release(signatures[i]);
   swift_release(owner);
   return check_finish();

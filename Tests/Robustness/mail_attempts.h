@@ -72,13 +72,13 @@ static void undo_mailbox(attempt *self) {
 static void prepare_mailbox(attempt *self) {
   (void)self;
   mail_ends = mail_wakes = mail_deliveries = 0;
-  mail_strong = mail_object->strong;
+  mail_strong = object_strong(mail_object);
   NEED(fwd_mailbox_create(note_mail_wake, NULL, NULL, &mail_box, NULL) == FWD_OK);
 }
 static void finish_mailbox(attempt *self) {
   (void)self;
   fwd_mailbox_release(mail_box);
-  EXPECT(mail_object->strong == mail_strong);
+  EXPECT(object_strong(mail_object) == mail_strong);
 }
 
 static fwd_status run_recipient(attempt *self) {
@@ -107,7 +107,7 @@ static void prepare_recipient(attempt *self) {
 static void finish_recipient(attempt *self) {
   fwd_recipient_release(mail_recipient);
   fwd_mailbox_release(mail_box);
-  EXPECT(mail_ends == 1 && mail_object->strong == mail_strong);
+  EXPECT(mail_ends == 1 && object_strong(mail_object) == mail_strong);
   (void)self;
 }
 
@@ -147,7 +147,7 @@ static fwd_status run_posting(attempt *self) {
 /// The message that was not posted has released its object, and nobody was woken.
 static void posting_unchanged(attempt *self) {
   (void)self;
-  EXPECT(mail_wakes == 0 && mail_object->strong == mail_strong + 1);
+  EXPECT(mail_wakes == 0 && object_strong(mail_object) == mail_strong + 1);
 }
 static void finish_posting(attempt *self) {
   size_t waiting = mail_deliveries = 0;

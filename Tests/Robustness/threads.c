@@ -970,7 +970,7 @@ static void tear_down(void) {
   }
   end_stage(&shared_stage);
   end_stage(&alone_stage);
-  EXPECT(proxy_owner->strong == 1);
+  EXPECT(object_strong(proxy_owner) == 1);
   swift_release(proxy_owner);
 }
 

@@ -15,6 +15,7 @@
 #include "fan_out/outcome.h"
 #include "fan_out/policy.h"
 #include "fan_out/reading.h"
+#include "fan_out/weak_closures.h"
 #include "members/responders.h"
 #include "members/swift_closure.h"
 #include "members/taking.h"
@@ -118,38 +119,38 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
   return visited_to(next, true);
 }
 
-/// Delivers to the weak closures that come first, all of which respond, and writes their results to `room`. Returns the place
-/// of the first record that it leaves.
-static inline __attribute__((always_inline)) fwd_record *const *visit_weak_closures(fwd_deciding_emission *deciding,
-                                                                                    fwd_record *const *next,
-                                                                                    fwd_record *const *end, void *room) {
-  fwd_emission *state = &deciding->emission;
-  // Long lists are prefetched, and a batch keeps all objects alive.
-  if (end - next >= FWD_PREFETCHED_COUNT || state->delivery->batch || (fwd_record_held(*next) & FWD_HELD_BITS)) return next;
-  // Only one value is kept across the call.
-  state->responses -= (size_t)next / sizeof *next;
-  next = fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
-                                  &deciding->at_hand.record, room);
-  state->responses += (size_t)next / sizeof *next;
-  return next;
-}
-
-/// Whether the results of a method's closures can be written to one place: the last one is the fan-out's.
+/// Whether each result may overwrite the one before it: the caller gets the last one, and none has to be combined or released.
 static inline bool keeps_last(const fwd_compiled_method *method) {
   return method->method.policy == FWD_RESULT_ALL_LAST && !method->method.fold.step && !method->returns_object;
+}
+
+/// Delivers to the weak closures that come first, all of which respond, and keeps the last result. Returns the place of the
+/// first record that it leaves. Not a part of `visit_closures`, so that a recursion has a stack frame of one of the two only.
+FWD_HOT static fwd_record *const *visit_weak_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
+                                                      fwd_record *const *end) {
+  fwd_emission *state = &deciding->emission;
+  // Long lists need prefetching, and a batch keeps all objects alive without counting.
+  if (end - next >= FWD_PREFETCHED_COUNT || state->delivery->batch || (fwd_record_held(*next) & FWD_HELD_BITS)) return next;
+  if (!state->method->is_plain && !keeps_last(state->method)) return next;
+  clear_result(state, &deciding->at_hand);
+  fwd_record *const *reached =
+      fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
+                               &deciding->at_hand.record, deciding->at_hand.result);
+  if (reached == next) return next;
+  state->responses += (size_t)(reached - next);
+  fwd_keep(&deciding->at_hand);
+  return reached;
 }
 
 // Each of these is a function, with a stack frame of the size that it needs.
 
 __attribute__((noinline)) static visited decide_by_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                             fwd_record *const *end) {
-  if (keeps_last(deciding->emission.method)) next = visit_weak_closures(deciding, next, end, deciding->at_hand.kept);
   return visit_closures(deciding, next, end, true);
 }
 
 __attribute__((noinline)) static visited run_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                       fwd_record *const *end) {
-  next = visit_weak_closures(deciding, next, end, deciding->at_hand.result);
   return visit_closures(deciding, next, end, false);
 }
 
@@ -160,6 +161,11 @@ static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding
     visited visit = visited_to(next, true);
     way chosen = way_to(&deciding->emission, *next);
     if (chosen == WAY_CLOSURE) {
+      fwd_record *const *reached = visit_weak_closures(deciding, next, end);
+      if (reached != next) {
+        next = reached;
+        continue;
+      }
       visit = deciding->emission.method->is_plain ? run_closures(deciding, next, end) : decide_by_closures(deciding, next, end);
     }
     if (next_of(visit) == next) {
@@ -411,11 +417,11 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
 }
 
 FWD_HOT fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                   fwd_error *error) {
+                                           fwd_error *error) {
   return fan_out_small(proxy, method, delivery, error, false);
 }
 
 FWD_HOT fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                      fwd_error *error) {
+                                              fwd_error *error) {
   return fan_out_small(proxy, method, delivery, error, true);
 }

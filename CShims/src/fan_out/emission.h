@@ -34,7 +34,7 @@ typedef struct fwd_emission {
 
 /// The delivery at hand, where deliveries are made one after another.
 typedef struct fwd_at_hand {
-  /// NULL between two deliveries.
+  /// NULL whenever code runs that is not the subscriber's.
   const fwd_record *record;
   /// What the delivery writes its result to, and the result that is kept so far.
   void *result;

@@ -123,7 +123,7 @@ __attribute__((noinline)) static fwd_status replace(fwd_proxy *proxy, const fwd_
 
 // Without an interceptor that replaces the subscribers, this function's frame mostly ends before the fan-out.
 FWD_HOT fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                         fwd_fan_out_afterwards fan_out, fwd_fan_out_between between, fwd_error *error) {
+                                 fwd_fan_out_afterwards fan_out, fwd_fan_out_between between, fwd_error *error) {
   // Only the hazard pointer is kept: what is kept across calls takes stack at each level of a recursion.
   fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery)).hazard;
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);

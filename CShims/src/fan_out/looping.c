@@ -15,6 +15,7 @@
 #include "fan_out/outcome.h"
 #include "fan_out/proxy_function.h"
 #include "fan_out/reading.h"
+#include "fan_out/weak_closures.h"
 #include "members/responders.h"
 #include "members/swift_closure.h"
 #include "members/taking.h"
@@ -268,49 +269,69 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   }
 }
 
-FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+FWD_HOT static void deliver_to_listed(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   deliver_each(looped, records, count, true);
 }
 
-/// Delivers to at least one record, inside of a reading: by the loops for weak subscribers to those that come first, if they are
-/// weak, and to the rest by `deliver_to_few`.
-__attribute__((noinline)) static void deliver_to_weak(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  fwd_record *const *next = records, *const *end = records + count;
+/// The same for records of a batch.
+__attribute__((noinline)) static void deliver_to_batched(fwd_looped_emission *looped, fwd_record *const *records,
+                                                              size_t count) {
+  deliver_each(looped, records, count, false);
+}
+
+/// Delivers to the weak closures that come first, and to the rest by `deliver_to_listed`.
+FWD_HOT static void deliver_to_closures_first(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  fwd_record *const *end = records + count;
+  fwd_record *const *next =
+      fwd_replay_weak_closures(records, end, find_arguments_apart(looped),
+                               fwd_dispatch_table_offset(looped->emission.method->index), &looped->record,
+                               room_for_nothing(looped));
+  looped->emission.responses += (size_t)(next - records);
+  if (__builtin_expect(next < end, 0)) deliver_to_listed(looped, next, (size_t)(end - next));
+}
+
+/// The same for C functions, by the method's loop for weak subscribers. The first record has a C function.
+__attribute__((noinline)) static void deliver_to_functions_first(fwd_looped_emission *looped, fwd_record *const *records,
+                                                                 size_t count) {
+  fwd_record *const *end = records + count;
+  const fwd_replay_word *words = load_words(looped);
+  const fwd_compiled_method *method = looped->emission.method;
+  // All are counted before the call, and those that are left subtracted after it, so that only two values are kept across it.
+  looped->emission.responses += (size_t)(end - records);
+  fwd_record *const *next =
+      method->replayers.weak_loop(records, end, words, fwd_dispatch_table_offset(method->index));
+  size_t left = (size_t)(end - next);
+  looped->emission.responses -= left;
+  if (__builtin_expect(left > 0, 0)) deliver_to_listed(looped, next, left);
+}
+
+/// Delivers to one or more records, inside of a reading: by a loop for weak subscribers as far as that goes, then by
+/// `deliver_to_listed`.
+static void deliver_weak_first(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   // Before the table is read, since the table of a subscription that has ended may be gone.
-  if (!(fwd_record_held(*next) & FWD_HELD_BITS)) {
+  if (!(fwd_record_held(records[0]) & FWD_HELD_BITS)) {
     const fwd_compiled_method *method = looped->emission.method;
-    const size_t offset = fwd_dispatch_table_offset(method->index);
-    const fwd_implementation *implementation = fwd_dispatch_table_at_offset((*next)->table, offset);
-    // What is left is subtracted again, so that only two values are kept across the call.
-    looped->emission.responses += count;
+    const fwd_implementation *implementation = fwd_record_implementation(records[0], method->index);
     if (!implementation->function) {
-      if (implementation->closure) {
-        next = fwd_replay_weak_closures(next, end, find_arguments_apart(looped), offset, &looped->record,
-                                        room_for_nothing(looped));
-      }
-    } else if (method->replayers.weak_loop) {
-      next = method->replayers.weak_loop(next, end, load_words(looped), offset);
+      deliver_to_closures_first(looped, records, count);
+      return;
     }
-    count = (size_t)(end - next);
-    looped->emission.responses -= count;
+    if (method->replayers.weak_loop) {
+      deliver_to_functions_first(looped, records, count);
+      return;
+    }
   }
-  if (count > 0) deliver_to_few(looped, next, count);
+  deliver_to_listed(looped, records, count);
 }
 
 /// Delivers to many records, inside of a reading, in parts, since the loops do not prefetch.
-__attribute__((noinline)) static void deliver_to_parts(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+__attribute__((noinline)) static void deliver_in_parts(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   while (count > 0) {
     size_t part = fwd_prefetch_part(records, count);
-    deliver_to_weak(looped, records, part);
+    deliver_weak_first(looped, records, part);
     records += part;
     count -= part;
   }
-}
-
-/// The same for records of a batch.
-__attribute__((noinline)) static void deliver_to_few_of_batch(fwd_looped_emission *looped, fwd_record *const *records,
-                                                              size_t count) {
-  deliver_each(looped, records, count, false);
 }
 
 /// The emission of a replay, which points to its first member.
@@ -381,13 +402,13 @@ enum { fewest_for_loop = 4 };
 /// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
 static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
   if (count < fewest_for_loop) {
-    deliver_to_few(looped, records, count);
+    deliver_to_listed(looped, records, count);
   } else if (!has_weak && looped->emission.method->replayers.loop) {
     replay(looped, records, count);
   } else if (count < FWD_PREFETCHED_COUNT) {
-    deliver_to_weak(looped, records, count);
+    deliver_weak_first(looped, records, count);
   } else {
-    deliver_to_parts(looped, records, count);
+    deliver_in_parts(looped, records, count);
   }
 }
 
@@ -482,7 +503,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   if (members->count == 1) {
     deliver_to_lone_of_batch(looped, members->records[0], !has_pointers);
   } else if (members->count < fewest_for_loop || !method->replayers.loop) {
-    deliver_to_few_of_batch(looped, members->records, members->count);
+    deliver_to_batched(looped, members->records, members->count);
   } else {
     replay(looped, members->records, members->count);
   }
@@ -493,13 +514,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
 }
 
 FWD_HOT fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                             fwd_error *error) {
+                                     fwd_error *error) {
   narrow_frame_emission emission;
   return fan_out(&emission.narrow.looped, proxy, method, delivery, error, false);
 }
 
 FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                fwd_error *error) {
+                                        fwd_error *error) {
   narrow_emission emission;
   return fan_out(&emission.looped, proxy, method, delivery, error, true);
 }
@@ -642,14 +663,14 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
 }
 
 FWD_HOT fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                      fwd_fan_out_afterwards otherwise, fwd_error *error) {
+                                              fwd_fan_out_afterwards otherwise, fwd_error *error) {
   narrow_frame_emission emission;
   return fan_out_observed(&emission.narrow.looped, proxy, method, delivery, otherwise, error, false);
 }
 
 FWD_HOT fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                         const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise,
-                                         fwd_error *error) {
+                                                 const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise,
+                                                 fwd_error *error) {
   narrow_emission emission;
   return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, error, true);
 }

@@ -19,8 +19,9 @@
 ///                                                                                    deliver_slowly, or the next record
 ///                        call function(receiver, selector, a, b, c, ..., context)
 ///
-/// The commonest shapes have a second loop, for weak subscribers, which retains and releases each object by an atomic
-/// instruction of its own. It stops at a record for which it would have to call anything else.
+/// For the commonest shapes there is also a loop for weak subscribers, which retains and releases each object inline
+/// (members/taking.h), as weak_closures.h does for closures. It stops at a record of another kind, and at an object that only the
+/// runtime can retain. The fan-out delivers to the rest.
 ///
 /// The functions here call through a function-pointer type whose parameters are whole registers. abi/sysv/callers.c explains
 /// why this is sound.
@@ -114,8 +115,9 @@ FWD_HOT size_t fwd_replay_closures(fwd_replay *replay) {
 }
 
 /// Delivers to the record at `*next`, to which the loop for C functions does not deliver itself. If it has a closure, goes on
-/// with those behind it, up to a record that the loop has to look at. Sets `*next` to its index. Returns the number of records
-/// before that index to which this function, rather than the fan-out, has not delivered.
+/// with those behind it, up to a record that the loop has to look at. Sets `*next` to its index. Returns how many of the records
+/// before that index the loops have not delivered to: those that lack the method, and those left to `deliver_slowly`, which
+/// counts its own responses.
 __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size_t *next) {
   fwd_record *const *records = replay->records;
   const fwd_record *record = records[*next];
@@ -124,7 +126,8 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
       is_irregular ? NULL : fwd_dispatch_table_at_offset(record->table, replay->implementation);
   if (is_irregular || !implementation->closure) {
     ++*next;
-    if (is_irregular || implementation->packed) replay->operations->deliver_slowly(replay, record);
+    // A record with a C function has lost its gate after the loop had seen it.
+    if (is_irregular || !fwd_implementation_is_empty(implementation)) replay->operations->deliver_slowly(replay, record);
     return 1;
   }
   size_t count = replay->count, first = *next;
@@ -169,36 +172,6 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
 
 // MARK: Weak subscribers
 
-FWD_HOT fwd_record *const *fwd_replay_weak_closures(fwd_record *const *next, fwd_record *const *end, void *const *arguments,
-                                                    size_t implementation, const fwd_record **at_hand, void *room) {
-  const fwd_swift_closure *accepted = FWD_NO_CLOSURE_YET;
-  fwd_function first = NULL;
-  for (; next < end; next++) {
-    const fwd_record *record = *next;
-    const uintptr_t held = fwd_record_held(record);
-    // Before the table is read, since the table of a subscription that has ended may be gone.
-    if (__builtin_expect((held & FWD_HELD_BITS) != 0, 0)) break;
-    const fwd_implementation *method = fwd_dispatch_table_at_offset(record->table, implementation);
-    const fwd_swift_closure *closure = method->closure;
-    if (__builtin_expect(closure != accepted, 0)) {
-      if (method->function || !closure || !fwd_swift_closure_takes(closure, arguments)) break;
-      if (!first) first = closure->function;
-      accepted = closure;
-    }
-    fwd_take_turn(closure->function, false, &first);
-    *at_hand = record;
-    if (__builtin_expect(!fwd_take_counted((void *)held), 0)) break;
-    fwd_swift_closure_call(closure, record->receiver, arguments, room);
-    if (__builtin_expect(!fwd_drop_counted((void *)held), 0)) {
-      // Code that runs from here on must not find a subscription if it asks for the current one.
-      *at_hand = NULL;
-      swift_release((void *)held);
-    }
-  }
-  *at_hand = NULL;
-  return next;
-}
-
 // The commonest shapes have a loop of their own, since the call and the jump of a `fwd_replay_call` show beside the two atomic
 // instructions. What is kept across a call is in registers, but for two words that are only read: an atomic instruction waits
 // for the stores before it. `held` is read before the table, since the table of a subscription that has ended may be gone.
@@ -214,7 +187,7 @@ FWD_HOT fwd_record *const *fwd_replay_weak_closures(fwd_record *const *next, fwd
       const fwd_function function = method->function;                                                         \
       if (__builtin_expect(function == NULL, 0)) break;                                                       \
       fwd_take_turn(function, false, &first);                                                                 \
-      if (__builtin_expect(!fwd_take_counted((void *)held), 0)) break;                                        \
+      if (__builtin_expect(!fwd_retain_in_word((void *)held), 0)) break;                                        \
       const void *context = method->context;                                                                  \
       LOAD_REGISTERS(n, m)                                                                                    \
       integer_0 = (uint64_t)(uintptr_t)record->receiver;                                                      \
@@ -229,9 +202,9 @@ FWD_HOT fwd_record *const *fwd_replay_weak_closures(fwd_record *const *next, fwd
 // The commonest shapes: the receiver and an integer, or an integer and a floating-point number.
 #define COMMON(X) X(2, 0, I) X(2, 1, IV)
 
-// For n integer registers there are shapes with 0 vector registers, with some numbers between, and with FWD_REPLAY_NARROW - n,
-// the most of a narrow method. A method uses the next larger number of vector registers: the function ignores the surplus. It
-// needs its own number of integer registers, since the context comes behind the method's own.
+// The others. For n integer registers there are shapes with 0 vector registers, with some numbers between, and with
+// FWD_REPLAY_NARROW - n, the most of a narrow method. A method uses the next larger number of vector registers: the function
+// ignores the surplus. It needs its own number of integer registers, since the context comes behind the method's own.
 #define FEW_INTEGERS(X)                          \
   X(1, 0, I) X(1, 2, IV) X(1, 7, IV)             \
   X(2, 2, IV) X(2, 6, IV)                        \
@@ -279,7 +252,7 @@ bool fwd_replay_fits(const fwd_call_plan *plan) {
 }
 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
-  if (plan->result != FWD_RESULT_VOID || !fwd_replay_fits(plan)) return (fwd_replayers){NULL, NULL, NULL};
+  if (plan->result != FWD_RESULT_VOID || !fwd_replay_fits(plan)) return (fwd_replayers){.call = NULL};
   const fwd_replayers *shape = &shapes[plan->integer_count][plan->vector_count];
   while (!shape->call) shape++;
   return *shape;
@@ -346,7 +319,7 @@ fwd_register_loads fwd_replay_prepare(const fwd_call_plan *plan, const uint32_t 
 
 fwd_replayers fwd_replayers_find(const fwd_call_plan *plan) {
   (void)plan;
-  return (fwd_replayers){NULL, NULL, NULL};
+  return (fwd_replayers){.call = NULL};
 }
 
 #endif

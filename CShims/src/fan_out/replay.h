@@ -22,8 +22,8 @@ typedef void (*fwd_replay_call)(void *receiver, const fwd_replay_word *words, fw
 typedef size_t (*fwd_replay_loop)(fwd_replay *replay);
 
 /// Delivers to the weak subscribers from `next` on, up to `end`, that have a C function, and keeps each one alive meanwhile. The
-/// first record has a function. Returns the place of the first record that it leaves: one of another kind, or whose object has
-/// died or has its counts in a side table. Does not prefetch.
+/// first record has a function. Returns the place of the first record that it leaves: it has no C function, is not weak, has ended
+/// or has a gate, or its object cannot be retained without the runtime. Does not prefetch.
 typedef fwd_record *const *(*fwd_weak_loop)(fwd_record *const *next, fwd_record *const *end, const fwd_replay_word *words,
                                             size_t implementation);
 
@@ -46,11 +46,6 @@ fwd_replayers fwd_replayers_find(const fwd_call_plan *plan);
 /// Delivers to the records of a replay, from the first on, until one has something other than a closure. Skips records that lack
 /// the method. Leaves the other records in the replay. Returns how many deliveries it has made.
 size_t fwd_replay_closures(fwd_replay *replay);
-
-/// Does the same as a weak loop for closures that take the arguments, for a method of any shape. `at_hand` is where the fan-out
-/// has the record of the closure at hand; it is NULL afterwards. Each closure writes its result to `room`, over the one before.
-fwd_record *const *fwd_replay_weak_closures(fwd_record *const *next, fwd_record *const *end, void *const *arguments,
-                                            size_t implementation, const fwd_record **at_hand, void *room);
 
 /// Where the word of a register comes from.
 typedef struct fwd_register_load {

@@ -68,8 +68,9 @@ static inline void fwd_prefetch(fwd_record *const *records, size_t index, size_t
 /// For loops that get long lists in parts and do not prefetch themselves. Prefetches for the parts that come next, and
 /// returns the size of this one: all records if there are few.
 static inline size_t fwd_prefetch_part(fwd_record *const *records, size_t count) {
-  // A processor has room for some tens of cache lines on their way, and each record takes up to three.
+  // A core has room for some tens of outstanding cache misses, and each record takes up to three.
   enum { part = FWD_PREFETCH_DISTANCE / 2 };
+  _Static_assert(part > 0, "a part has a record");
   if (count <= part) return count;
   for (size_t i = 0; i < part; i++) fwd_prefetch(records, i, count);
   return part;

@@ -38,15 +38,16 @@ static inline uint64_t *fwd_counts_of(void *object) { return (uint64_t *)object 
 #define FWD_ONE_REFERENCE (UINT64_C(1) << 33)
 
 static inline __attribute__((always_inline)) uint64_t fwd_one_reference(void) {
-  // Compilers would load a constant of 8 bytes before a loop, and keep it across the deliveries.
+  // Compilers would load a constant of more than 32 bits before a loop, and keep it across the deliveries. They load a small one
+  // where it is used.
   uint64_t upper = FWD_ONE_REFERENCE >> 32;
   __asm__ volatile("" : "+r"(upper));
   return upper << 32;
 }
 
 /// Retains the object of a subscription that holds it by an unowned reference, without a call. Returns false if the object has
-/// begun to deinitialise, or its counts are not in the word: the runtime knows.
-static inline __attribute__((always_inline)) bool fwd_take_counted(void *object) {
+/// begun to deinitialise, or the word does not have its counts. Then the caller must ask the runtime.
+static inline __attribute__((always_inline)) bool fwd_retain_in_word(void *object) {
   if (__builtin_expect(!fwd_counts_are_known, 0)) return false;
   uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED), retained;
   const uint64_t one = fwd_one_reference();
@@ -66,12 +67,12 @@ static inline __attribute__((always_inline)) bool fwd_take_counted(void *object)
 /// deinitialise.
 static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held) {
   void *object = (void *)held;
-  return __builtin_expect(fwd_take_counted(object), 1) ? object : swift_tryRetain(object);
+  return __builtin_expect(fwd_retain_in_word(object), 1) ? object : swift_tryRetain(object);
 }
 
-/// Releases a native Swift object without a call. Returns false if this may be the last reference, or the counts are not in the
-/// word: the runtime has to release the object.
-static inline __attribute__((always_inline)) bool fwd_drop_counted(void *object) {
+/// Releases a native Swift object without a call. Returns false if this may be the last reference, or the word does not have the
+/// counts. Then the caller must let the runtime release the object.
+static inline __attribute__((always_inline)) bool fwd_release_in_word(void *object) {
   if (__builtin_expect(!fwd_counts_are_known, 0)) return false;
   uint64_t *counts = fwd_counts_of(object), old = __atomic_load_n(counts, __ATOMIC_RELAXED);
   const uint64_t one = fwd_one_reference();
@@ -90,7 +91,7 @@ static inline __attribute__((always_inline)) bool fwd_drop_counted(void *object)
 
 /// Releases a native Swift object. If this was the last reference, the object deinitialises here.
 static inline __attribute__((always_inline)) void fwd_release_counted(void *object) {
-  if (__builtin_expect(!fwd_drop_counted(object), 0)) swift_release(object);
+  if (__builtin_expect(!fwd_release_in_word(object), 0)) swift_release(object);
 }
 
 /// One unowned reference in that word.
@@ -124,8 +125,8 @@ static inline void fwd_release_unowned(void *object) {
         __atomic_store_n(counts, released, __ATOMIC_RELAXED);
         return;
       }
-      // Relaxed, as the runtime's.
-      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+      // Release: the thread that frees the memory has seen all that this one has read of it.
+      if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
     }
   }
   swift_unownedRelease(object);

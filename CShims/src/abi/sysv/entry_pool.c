@@ -32,7 +32,7 @@
 // of the same pool, so results in memory, which entries write to, have a pool of their own, as have results on the x87
 // stack, which callers pop. Void functions have a separate pool of quick entries, whose shared code
 // returns sooner because it loads no result.
-#define FULL_REGISTERS 640
+#define FULL_REGISTERS 608
 #define FULL_MEMORY 64
 #define FULL_X87 64
 #define FULL_COMPLEX_X87 64
