@@ -610,6 +610,7 @@ int main(int argument_count, char **arguments) {
   unsigned long episodes = argument_count > 1 ? strtoul(arguments[1], NULL, 10) : 400;
   uint64_t seed = argument_count > 2 ? strtoull(arguments[2], NULL, 10) : 1;
   printf("%lu episodes, seed %llu\n", episodes, (unsigned long long)seed);
+  objects_check_counting();
   for (size_t i = 0; i < method_count; i++) {
     make_method(i);
     for (shape j = 0; j < shape_count; j++) make_role(j, i);

@@ -388,6 +388,11 @@ static __attribute__((noinline)) fwd_status status_of_call(size_t reports_before
   memcpy(error.message, reported_message, sizeof error.message);
   return fwd_error_set(NULL, error.status, 0, error.message);
 }
+static fwd_status call_none(void) {
+  size_t before = reports;
+  now.function();
+  return status_of_call(before);
+}
 static fwd_status call_four(void) {
   size_t before = reports;
   ((void (*)(int64_t, int64_t, double, double))now.function)(1, 2, 3, 4);
@@ -568,6 +573,20 @@ static const nesting_way ways[] = {
      .call = call_wide, .is_in_batch = true, .seen = 123456},
     {.name = "a function pointer with interceptors before and after, thirteen registers", .encoding = WIDE,
      .implementation = FUNCTION(take_wide), .call = call_wide, .is_observed = true, .seen = 123456},
+    {.name = "fwd_forward, no arguments, among five subscribers", .encoding = "v@:", .implementation = FUNCTION(take_none),
+     .forward = forward_none, .seen = 0, .others = 4},
+    {.name = "a function pointer, no arguments, among five subscribers", .encoding = "v@:",
+     .implementation = FUNCTION(take_none), .call = call_none, .seen = 0, .others = 4},
+    {.name = "a function pointer, no arguments, among three thousand subscribers", .encoding = "v@:",
+     .implementation = FUNCTION(take_none), .call = call_none, .seen = 0, .others = 3000},
+    {.name = "fwd_forward, four arguments and the last result, among five subscribers", .encoding = "i@:qqdd",
+     .implementation = FUNCTION(answer_four), .forward = ask_four, .policy = FWD_RESULT_ALL_LAST, .seen = 1234, .others = 4},
+    {.name = "a function pointer, four arguments and the last result, among five subscribers", .encoding = "i@:qqdd",
+     .implementation = FUNCTION(answer_four), .call = ask_four_by_call, .policy = FWD_RESULT_ALL_LAST, .seen = 1234,
+     .others = 4},
+    {.name = "a function pointer, six small arguments and the last result, among five subscribers", .encoding = "i@:fffcsi",
+     .implementation = FUNCTION(answer_small), .call = ask_small_by_call, .policy = FWD_RESULT_ALL_LAST, .seen = 123456,
+     .others = 4},
     {.name = "fwd_forward, four arguments, among two subscribers", .encoding = "v@:qqdd",
      .implementation = FUNCTION(take_four), .forward = forward_four, .seen = 1234, .others = 1},
     {.name = "fwd_forward, four arguments, among five subscribers", .encoding = "v@:qqdd",
@@ -943,6 +962,7 @@ static void recur_without_limit(const char *program) {
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "unlimited") == 0) return recur_on_main_thread();
   prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
+  objects_check_counting();
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     for (size_t number = 0; number < trial_count; number++) {
       if (is_of_use(&ways[i], trial_of(number))) run(&ways[i], trial_of(number));

@@ -16,6 +16,7 @@
 #include "check.h"
 // Weak declarations must precede the definitions.
 #include "members/swift_runtime.h"
+#include "members/taking.h"
 
 typedef struct fake_object {
   /// `object_magic` until the memory is freed.
@@ -36,10 +37,19 @@ static const uint64_t new_counts = 3;
 /// The objects whose memory is allocated, and those of them that have not begun to deinitialise.
 static atomic_long objects_allocated, objects_alive;
 
+/// Whether the library is to call the functions here rather than change counts itself.
+static bool objects_count_unknown(void) {
+  const char *counts = getenv("OBJECTS_COUNTS");
+  return counts && strcmp(counts, "unknown") == 0;
+}
+
+/// Set by the first `object_create`.
+static atomic_bool objects_were_created;
+
 static fake_object *object_check(void *address) {
   fake_object *self = address;
-  // The library looks at the counts of an object that has the first two words only, which is of no class.
-  NEED(self->magic == object_magic || self->magic == 0);
+  // Before main, the library looks at the counts of an object that has the first two words only, which is of no class.
+  NEED(self->magic == object_magic || (self->magic == 0 && !atomic_load(&objects_were_created)));
   return self;
 }
 
@@ -47,6 +57,7 @@ static fake_object *object_check(void *address) {
 static fake_object *object_create(void (*deinit)(fake_object *self), void *tag) {
   // Every other object is aligned to 8 bytes only, as objects are that the Swift compiler lays out statically.
   static atomic_size_t count;
+  atomic_store(&objects_were_created, true);
   char *memory = malloc(sizeof(fake_object) + 8);
   NEED(memory);
   fake_object *made = (fake_object *)(memory + 8 * (atomic_fetch_add(&count, 1) % 2));
@@ -54,6 +65,12 @@ static fake_object *object_create(void (*deinit)(fake_object *self), void *tag) 
   atomic_fetch_add_explicit(&objects_allocated, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&objects_alive, 1, memory_order_relaxed);
   return made;
+}
+
+/// Checks that the library counts references as the environment says.
+static inline void objects_check_counting(void) {
+  check_begin("the library counts references as it should");
+  EXPECT(fwd_counts_are_known != objects_count_unknown());
 }
 
 /// The strong references of an object; 0 once it has begun to deinitialise.
@@ -126,9 +143,8 @@ void *swift_tryRetain(void *address) {
 }
 
 size_t swift_retainCount(void *address) {
-  const char *counts = getenv("OBJECTS_COUNTS");
   // Then the library takes the counts to be elsewhere.
-  if (counts && strcmp(counts, "unknown") == 0) return 0;
+  if (objects_count_unknown()) return 0;
   return (size_t)(atomic_load_explicit(&object_check(address)->counts, memory_order_relaxed) / one_strong + 1);
 }
 

@@ -132,10 +132,11 @@ FWD_HOT static fwd_record *const *visit_weak_closures(fwd_deciding_emission *dec
   // Long lists need prefetching, and a batch keeps all objects alive without counting.
   if (end - next >= FWD_PREFETCHED_COUNT || state->delivery->batch || (fwd_record_held(*next) & FWD_HELD_BITS)) return next;
   if (!state->method->is_plain && !keeps_last(state->method)) return next;
+  // Once: a later closure writes the same bytes, but for padding, which has no meaning.
   clear_result(state, &deciding->at_hand);
   fwd_record *const *reached =
       fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
-                               &deciding->at_hand.record, deciding->at_hand.result);
+                               &deciding->at_hand.record, &deciding->at_hand.result);
   if (reached == next) return next;
   state->responses += (size_t)(reached - next);
   fwd_keep(&deciding->at_hand);

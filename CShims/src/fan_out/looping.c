@@ -282,10 +282,12 @@ __attribute__((noinline)) static void deliver_to_batched(fwd_looped_emission *lo
 /// Delivers to the weak closures that come first, and to the rest by `deliver_to_listed`.
 FWD_HOT static void deliver_to_closures_first(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   fwd_record *const *end = records + count;
+  // The room for nothing holds its own address.
+  void **room = room_for_nothing(looped);
+  *room = room;
   fwd_record *const *next =
       fwd_replay_weak_closures(records, end, find_arguments_apart(looped),
-                               fwd_dispatch_table_offset(looped->emission.method->index), &looped->record,
-                               room_for_nothing(looped));
+                               fwd_dispatch_table_offset(looped->emission.method->index), &looped->record, room);
   looped->emission.responses += (size_t)(next - records);
   if (__builtin_expect(next < end, 0)) deliver_to_listed(looped, next, (size_t)(end - next));
 }

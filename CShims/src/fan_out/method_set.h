@@ -37,7 +37,7 @@ typedef struct fwd_compiled_method {
   const fwd_cif *cif;
   /// NULL if the signature has none: then calls go through `cif`.
   const fwd_call_plan *plan;
-  /// How the functions of a void method that goes to all responders are called; NULL in both if the loops are not for it.
+  /// How the functions of a void method that goes to all responders are called; all NULL if the loops are not for it.
   fwd_replayers replayers;
   /// Whether FWD_REPLAY_NARROW words are enough for the registers, and for pointers to all arguments.
   bool is_narrow;

@@ -33,7 +33,6 @@ static bool runtime_counts_so(void) {
 
 // Before main, so that a fan-out only has to read the answer.
 __attribute__((constructor)) static void ask_runtime(void) {
-  // Only Swift's own runtime has `swift_retainCount`. The one of the tests in C would not take such an object.
   fwd_counts_are_known =
       swift_retainCount && swift_tryRetain && swift_retain && swift_release && swift_unownedRetain &&
       swift_unownedRelease && runtime_counts_so();

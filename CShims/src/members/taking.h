@@ -125,7 +125,7 @@ static inline void fwd_release_unowned(void *object) {
         __atomic_store_n(counts, released, __ATOMIC_RELAXED);
         return;
       }
-      // Release: the thread that frees the memory has seen all that this one has read of it.
+      // Release, for runtimes that acquire before they free the memory. Swift's own is relaxed.
       if (__atomic_compare_exchange_n(counts, &old, released, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return;
     }
   }
