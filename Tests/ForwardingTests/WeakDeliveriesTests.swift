@@ -6,8 +6,8 @@ import Testing
 @testable import Forwarding
 
 /// Fan-outs to weak subscribers during which one of them dies, or its subscription ends
-/// or is blocked. A fan-out delivers to runs of weak subscribers by loops of their own, and
-/// each of these events ends such a run.
+/// or is blocked. Special loops deliver to weak subscribers that follow one another, and each
+/// of these events ends such a loop.
 @Suite struct WeakDeliveriesTests {
   private typealias Subscription = DynamicProxy.Subscription
 

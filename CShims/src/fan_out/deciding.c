@@ -277,8 +277,7 @@ __attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, c
 
 /// Delivers to the only record of a list, if it has a closure that takes the arguments. Returns false if it has done
 /// nothing. There is neither a batch nor a collector.
-FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record,
-                                                  void *const *arguments) {
+FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record, void *const *arguments) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
   uintptr_t held = fwd_record_held(record);

@@ -172,9 +172,10 @@ __attribute__((noinline)) static size_t deliver_between(fwd_replay *replay, size
 
 // MARK: Weak subscribers
 
-// The commonest shapes have a loop of their own, since the call and the jump of a `fwd_replay_call` show beside the two atomic
-// instructions. What is kept across a call is in registers, but for two words that are only read: an atomic instruction waits
-// for the stores before it. `held` is read before the table, since the table of a subscription that has ended may be gone.
+// These loops call the C function directly. To call it by a `fwd_replay_call` takes a call and a jump, which is much beside two
+// atomic instructions. The loops keep most values in registers across the call. The two values in memory are only read,
+// because an atomic instruction waits for the stores before it. `held` is read before the table, because the table of a
+// subscription that has ended may be freed.
 #define WEAK_LOOP(n, m, list)                                                                                 \
   FWD_CALLS_ANY_TYPE FWD_HOT static fwd_record *const *weak_loop_##n##_##m(                                   \
       fwd_record *const *next, fwd_record *const *end, const fwd_replay_word *words, size_t implementation) { \
