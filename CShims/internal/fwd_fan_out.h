@@ -109,13 +109,12 @@ const void *FWD_NULLABLE fwd_delivery_failure_result(const fwd_delivery *FWD_NON
 /// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. Changes the
 /// delivery (`batch`, `is_intercepted`, `is_unpinned`), so a delivery must not be used for two fan-outs.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
-                       fwd_delivery *FWD_NONNULL delivery, fwd_error *FWD_NULLABLE error);
+                       fwd_delivery *FWD_NONNULL delivery);
 
-/// Delivers as `fwd_fan_out` does, for a delivery that has nothing but a frame, and perhaps memory for a result and a batch. The
-/// frame has the method's size and alignment.
+/// Delivers as `fwd_fan_out` does, for a delivery that has nothing but a frame, and perhaps memory for a result. The frame has the
+/// method's size and alignment.
 fwd_status fwd_fan_out_of_frame(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
-                                fwd_batch *FWD_NULLABLE batch, const void *FWD_NULLABLE frame, void *FWD_NULLABLE result,
-                                fwd_error *FWD_NULLABLE error);
+                                const void *FWD_NULLABLE frame, void *FWD_NULLABLE result);
 
 /// A result of a fan-out that gathers results.
 typedef struct fwd_gathered {
@@ -149,7 +148,7 @@ void fwd_gathering_free(fwd_gathering *FWD_NONNULL gathering);
 /// Checks the sizes of a frame and of the memory for the result, then fans out.
 fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                               const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
-                              size_t result_size, fwd_error *FWD_NULLABLE error);
+                              size_t result_size);
 
 /// The packed function of a subscriber that is itself a proxy: forwards to the subscribers of `receiver`, that proxy.
 /// `context` is the `fwd_proxy_method` of that proxy, which has the signature of the arguments.
@@ -171,7 +170,7 @@ fwd_status fwd_handle_packed(const void *FWD_NULLABLE context, void *FWD_NULLABL
 /// Runs `body`, which may forward again, as a part of no fan-out. Fails with FWD_NESTED_TOO_DEEP, without running it, if
 /// the thread's stack is nearly used up.
 fwd_status fwd_run_nested(fwd_selector FWD_NONNULL selector, void (*FWD_NONNULL body)(void *FWD_NULLABLE context),
-                          void *FWD_NULLABLE context, fwd_error *FWD_NULLABLE error);
+                          void *FWD_NULLABLE context);
 
 /// Returns the subscription whose closure runs on this thread, in the innermost fan-out or delivery of a mailbox. Returns 0
 /// elsewhere, in an interceptor, and in a C function.

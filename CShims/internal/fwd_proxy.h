@@ -93,8 +93,7 @@ typedef struct fwd_proxy_operations {
   /// respond either. Called only while `fwd_proxy_core_set_forwards` has set that the proxy forwards.
   fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,
                                                fwd_selector FWD_NONNULL selector,
-                                               const struct fwd_delivery *FWD_NONNULL delivery,
-                                               fwd_error *FWD_NULLABLE error);
+                                               const struct fwd_delivery *FWD_NONNULL delivery);
   /// Whether the forward target responds to the method.
   bool (*FWD_NULLABLE forwards_unhandled)(void *FWD_NONNULL owner,
                                           fwd_selector FWD_NONNULL selector);
@@ -102,8 +101,7 @@ typedef struct fwd_proxy_operations {
   /// `fwd_fan_out` again with `is_intercepted` and `is_nested` set. NULL for proxies without interceptors.
   fwd_status (*FWD_NULLABLE intercept)(void *FWD_NONNULL owner,
                                        const struct fwd_proxy_method *FWD_NONNULL method,
-                                       const struct fwd_delivery *FWD_NONNULL delivery,
-                                       fwd_error *FWD_NULLABLE error);
+                                       const struct fwd_delivery *FWD_NONNULL delivery);
   /// Removes the ended interceptors of a method. Called when an interceptor has reached its number of calls.
   void (*FWD_NULLABLE interceptor_ended)(void *FWD_NONNULL owner, size_t method);
 } fwd_proxy_operations;

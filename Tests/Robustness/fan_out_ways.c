@@ -412,9 +412,8 @@ static void interceptor_ended(void *unused, size_t index) {
   (void)unused;
   publish(index);
 }
-static fwd_status forward_unhandled(void *unused, fwd_selector selector, const fwd_delivery *delivery,
-                                    fwd_error *error) {
-  (void)unused, (void)selector, (void)error;
+static fwd_status forward_unhandled(void *unused, fwd_selector selector, const fwd_delivery *delivery) {
+  (void)unused, (void)selector;
   // What this proxy has done with its own caller's delivery is nothing to another proxy.
   EXPECT(!delivery->is_intercepted && !delivery->is_tapped && !delivery->is_unpinned && !delivery->batch);
   note(SENT_ON, 0, 0, 0);
@@ -487,7 +486,7 @@ static void forward_frame(size_t index) {
   note(FORWARDED, index, chosen, 2);
   depth++;
   fwd_status status = fwd_forward_method(proxy, fwd_proxy_core_method(proxy, called->selector),
-                                         called->shifted[chosen] + shifts[chosen], called->frame_size, NULL, 0, NULL);
+                                         called->shifted[chosen] + shifts[chosen], called->frame_size, NULL, 0);
   depth--;
   note(RETURNED, index, status, 0);
 }
@@ -512,7 +511,7 @@ static void forward_delivery(size_t index) {
   }
   note(FORWARDED, index, delivery.arguments != NULL, batch != NULL);
   depth++;
-  fwd_status status = fwd_fan_out(proxy, fwd_proxy_core_method(proxy, called->selector), &delivery, NULL);
+  fwd_status status = fwd_fan_out(proxy, fwd_proxy_core_method(proxy, called->selector), &delivery);
   depth--;
   if (enters) fwd_batch_leave(&use);
   note(RETURNED, index, status, 0);

@@ -461,19 +461,19 @@ static fwd_status call_stub(const void *context, void *receiver, void *const *ar
 }
 
 /// Goes on, as the Swift module does without an interceptor that replaces the subscribers.
-static fwd_status intercept(void *told, const fwd_proxy_method *method, const fwd_delivery *delivery, fwd_error *error) {
+static fwd_status intercept(void *told, const fwd_proxy_method *method, const fwd_delivery *delivery) {
   EXPECT(told == owner);
   // The outer fan-out calls the other closures, so Swift must not call them again.
   EXPECT(delivery->is_tapped);
   cancelling.intercepted++;
   fwd_delivery inner = *delivery;
   inner.is_intercepted = inner.is_nested = true;
-  return fwd_fan_out(cancelling.proxy, method, &inner, error);
+  return fwd_fan_out(cancelling.proxy, method, &inner);
 }
 
 /// The forward target. Its own interceptors have not run, so no flag says that they have.
-static fwd_status forward_unhandled(void *told, fwd_selector selector, const fwd_delivery *delivery, fwd_error *error) {
-  (void)selector, (void)error;
+static fwd_status forward_unhandled(void *told, fwd_selector selector, const fwd_delivery *delivery) {
+  (void)selector;
   EXPECT(told == owner);
   EXPECT(!delivery->is_tapped);
   EXPECT(!delivery->is_intercepted);
@@ -623,7 +623,7 @@ static fwd_status fan_out(fwd_batch *batch, int32_t *result) {
   }
   // A loop would deliver a void method, unless libffi is forced.
   fwd_use_libffi(asked.closures.is_void);
-  fwd_status status = fwd_fan_out(asked.proxy, fwd_proxy_core_method(asked.proxy, asked.selector), &delivery, NULL);
+  fwd_status status = fwd_fan_out(asked.proxy, fwd_proxy_core_method(asked.proxy, asked.selector), &delivery);
   fwd_use_libffi(false);
   return status;
 }

@@ -228,7 +228,7 @@ static fwd_status call(fwd_batch *batch, size_t method) {
   if (!size) frame = NULL;
   fwd_status status =
       batch ? fwd_batch_forward(batch, selectors[method], frame, size, room, room_size)
-            : fwd_forward_method(proxy, fwd_proxy_core_method(proxy, selectors[method]), frame, size, room, room_size, NULL);
+            : fwd_forward_method(proxy, fwd_proxy_core_method(proxy, selectors[method]), frame, size, room, room_size);
   EXPECT(status != FWD_OK || method != method_ask || result == 8 || result == 0);
   return status;
 }

@@ -64,8 +64,7 @@ static void report(void *owner, fwd_selector selector, const fwd_error *error) {
 }
 
 /// An interceptor that only goes on.
-static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery,
-                            fwd_error *error);
+static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery);
 
 static const fwd_proxy_operations operations = {
     .report = report, .met_the_dead = note_nothing, .find_responders = note_nothing, .intercept = intercept};
@@ -124,13 +123,12 @@ static struct {
   char message[256];
 } now;
 
-static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery,
-                            fwd_error *error) {
+static fwd_status intercept(void *owner, const fwd_proxy_method *method, const fwd_delivery *delivery) {
   (void)owner;
   fwd_delivery inner = *delivery;
   inner.is_intercepted = true;
   inner.is_nested = true;
-  return fwd_fan_out(now.proxy, method, &inner, error);
+  return fwd_fan_out(now.proxy, method, &inner);
 }
 
 static inline fwd_status forward(void) { return now.way->call ? now.way->call() : now.way->forward(); }
@@ -359,7 +357,7 @@ static fwd_status ask_six(void) {
   return fwd_forward(now.proxy, now.method.selector, six, sizeof six, &result, sizeof result);
 }
 static fwd_status forward_method_of_six(void) {
-  return fwd_forward_method(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector), six, sizeof six, NULL, 0, NULL);
+  return fwd_forward_method(now.proxy, fwd_proxy_core_method(now.proxy, now.method.selector), six, sizeof six, NULL, 0);
 }
 static fwd_status forward_small(void) {
   return fwd_forward(now.proxy, now.method.selector, &small, sizeof small, NULL, 0);

@@ -80,8 +80,8 @@ fwd_error_detail fwd_error_last_detail(void) { return last_detail; }
 
 void fwd_error_keep(fwd_kept_error *kept) { *kept = (fwd_kept_error){.error = last, .detail = last_detail}; }
 
-fwd_status fwd_error_restore(const fwd_kept_error *kept, fwd_error *error) {
-  fwd_error_set(error, kept->error.status, kept->error.offset, kept->error.message);
+fwd_status fwd_error_restore(const fwd_kept_error *kept) {
+  fwd_error_set(NULL, kept->error.status, kept->error.offset, kept->error.message);
   last_detail = kept->detail;
   return kept->error.status;
 }

@@ -19,7 +19,7 @@ typedef struct fwd_kept_error {
 /// Copies the thread's last error.
 void fwd_error_keep(fwd_kept_error *kept);
 
-/// Makes a kept error the thread's last error again, and stores it in `error`, which may be NULL. Returns its status.
-fwd_status fwd_error_restore(const fwd_kept_error *kept, fwd_error *error);
+/// Makes a kept error the thread's last error again. Returns its status.
+fwd_status fwd_error_restore(const fwd_kept_error *kept);
 
 #endif

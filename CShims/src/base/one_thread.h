@@ -20,7 +20,7 @@
 /// until the next call.
 static inline bool fwd_has_one_thread(void) {
 #if defined(FWD_ASKS_FOR_THREADS)
-  return __libc_single_threaded;
+  return __builtin_expect(__libc_single_threaded, 0);
 #else
   return false;
 #endif

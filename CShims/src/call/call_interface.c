@@ -206,7 +206,7 @@ __attribute__((cold, noinline)) static const fwd_ffi_interface *first_ffi(const 
   fwd_error_keep(&last);
   const fwd_ffi_interface *ffi;
   if (fwd_cif_ffi(cif, &ffi, NULL) == FWD_OK) return ffi;
-  fwd_error_restore(&last, NULL);
+  fwd_error_restore(&last);
   return NULL;
 }
 

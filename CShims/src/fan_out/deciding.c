@@ -119,28 +119,18 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
   return visited_to(next, true);
 }
 
-/// Whether each result may overwrite the one before it: the caller gets the last one, and none has to be combined or released.
-static inline bool keeps_last(const fwd_compiled_method *method) {
-  return method->method.policy == FWD_RESULT_ALL_LAST && !method->method.fold.step && !method->returns_object;
-}
-
-/// Delivers to the weak closures that come first, all of which respond, and keeps the last result. Returns the place of the
-/// first record that it leaves. Not a part of `visit_closures`, so that a recursion has a stack frame of one of the two only.
+/// Delivers to the weak closures that come first, all of which respond, for a method that `overwrites` results. Returns the place
+/// of the first record that it leaves. The last result stands in the room for a result. Not a part of `visit_closures`, so that
+/// a recursion has a stack frame of one of the two only.
 FWD_HOT static fwd_record *const *visit_weak_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                       fwd_record *const *end) {
-  fwd_emission *state = &deciding->emission;
+  const fwd_emission *state = &deciding->emission;
   // Long lists need prefetching, and a batch keeps all objects alive without counting.
   if (end - next >= FWD_PREFETCHED_COUNT || state->delivery->batch || (fwd_record_held(*next) & FWD_HELD_BITS)) return next;
-  if (!state->method->is_plain && !keeps_last(state->method)) return next;
   // Once: a later closure writes the same bytes, but for padding, which has no meaning.
   clear_result(state, &deciding->at_hand);
-  fwd_record *const *reached =
-      fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
-                               &deciding->at_hand.record, &deciding->at_hand.result);
-  if (reached == next) return next;
-  state->responses += (size_t)(reached - next);
-  fwd_keep(&deciding->at_hand);
-  return reached;
+  return fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
+                                  &deciding->at_hand.record, &deciding->at_hand.result);
 }
 
 // Each of these is a function, with a stack frame of the size that it needs.
@@ -162,10 +152,14 @@ static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding
     visited visit = visited_to(next, true);
     way chosen = way_to(&deciding->emission, *next);
     if (chosen == WAY_CLOSURE) {
-      fwd_record *const *reached = visit_weak_closures(deciding, next, end);
-      if (reached != next) {
-        next = reached;
-        continue;
+      if (deciding->emission.method->overwrites) {
+        fwd_record *const *reached = visit_weak_closures(deciding, next, end);
+        if (reached != next) {
+          deciding->emission.responses += (size_t)(reached - next);
+          fwd_keep(&deciding->at_hand);
+          next = reached;
+          continue;
+        }
       }
       visit = deciding->emission.method->is_plain ? run_closures(deciding, next, end) : decide_by_closures(deciding, next, end);
     }
@@ -265,11 +259,11 @@ __attribute__((noinline)) static void free_results(const fwd_at_hand *at_hand) {
 /// Fails before the first delivery.
 __attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                              const fwd_taps *taps, fwd_hazard *hazard,
-                                                             fwd_status status, fwd_error *error) {
+                                                             fwd_status status) {
   if (status == FWD_NESTED_TOO_DEEP) {
-    status = fwd_nesting_fail(method->method.selector, error);
+    status = fwd_nesting_fail(method->method.selector);
   } else {
-    status = fwd_fail(error, status, 0, "no memory for a result of %zu bytes", method->result.size);
+    status = fwd_fail(NULL, status, 0, "no memory for a result of %zu bytes", method->result.size);
   }
   if (taps) fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
   return status;
@@ -299,10 +293,10 @@ FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_recor
 }
 
 fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error) {
+                                const fwd_taps *taps, fwd_hazard *hazard) {
   fwd_deciding_emission deciding;
   fwd_emission *state = &deciding.emission;
-  fwd_emission_begin(state, proxy, method, delivery);
+  fwd_emission_begin(state, proxy, method, delivery, FWD_NESTING_DECIDES);
   // A value that the compiler keeps across a call takes stack at each level. So this function reads the parameters from the
   // emission again after each call, and hides from the compiler that the emission has them.
   __asm__("" : : "r"(state) : "memory");
@@ -311,7 +305,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
   if (taps) needed += 2 * method->argument_count * sizeof(void *);
   if (__builtin_expect(!fwd_nesting_has_room(&deciding, needed), 0)) {
-    return fail_early(proxy, method, taps, hazard, FWD_NESTED_TOO_DEEP, error);
+    return fail_early(proxy, method, taps, hazard, FWD_NESTED_TOO_DEEP);
   }
   // As much of the stack as this method needs, and no array of variable length: compilers would keep the stack pointer of
   // before.
@@ -324,7 +318,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   fwd_aligned_bytes *results;
   if (__builtin_expect(size > inline_result_size, 0)) {
     results = allocate_results(size);
-    if (!results) return fail_early(state->proxy, state->method, taps, hazard, FWD_NO_MEMORY, error);
+    if (!results) return fail_early(state->proxy, state->method, taps, hazard, FWD_NO_MEMORY);
   } else {
     // A result without bytes needs an address, too. Both may have the same.
     results = __builtin_alloca((size > 0 ? 2 * units : 1) * sizeof *results);
@@ -338,7 +332,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
     // NULL tells `fwd_deliver_to` that they have not been found yet.
     arguments[0] = NULL;
   }
-  fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
+  fwd_nesting_push(&state->frame);
   size_t asked = 0;
   fwd_record *const *records;
   size_t count;
@@ -371,7 +365,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
     fwd_leave_reading(state, hazard, asked, state->frame.met_dead);
   }
   if (fwd_asked_in_vain(asked, state->responses)) fwd_note_vain(state, asked);
-  fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept, error);
+  fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept);
   if (state->method->result.size > inline_result_size) free_results(&deciding.at_hand);
   if (taps) {
     if (status == FWD_OK) call_later_taps(state, taps);
@@ -382,12 +376,12 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
 
 /// Delivers to the subscribers of the moment, for small methods, without a batch and without a collector.
 static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                      const fwd_delivery *delivery, fwd_error *error,
+                                                                      const fwd_delivery *delivery,
                                                                       bool has_pointers) {
   fwd_deciding_emission deciding;
   fwd_emission *state = &deciding.emission;
-  fwd_emission_begin(state, proxy, method, delivery);
-  if (__builtin_expect(!fwd_nesting_has_room(&deciding, 0), 0)) return fwd_nesting_fail(method->method.selector, error);
+  fwd_emission_begin(state, proxy, method, delivery, FWD_NESTING_DECIDES);
+  if (__builtin_expect(!fwd_nesting_has_room(&deciding, 0), 0)) return fwd_nesting_fail(method->method.selector);
   void *arguments[FWD_SMALL_ARGUMENTS];
   fwd_aligned_bytes results[2];
   _Static_assert(sizeof *results == FWD_SMALL_RESULT, "a result has one of these");
@@ -402,7 +396,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
     fwd_find_arguments(method, delivery, arguments);
     given = arguments + method->hidden_count;
   }
-  fwd_nesting_enter(&state->frame, FWD_NESTING_DECIDES);
+  fwd_nesting_push(&state->frame);
   const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
   size_t asked = 0;
   if (!fwd_is_short(&reading, proxy)) {
@@ -413,15 +407,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
   }
   fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
-  return fwd_outcome_finish(state, deciding.at_hand.kept, error);
+  return fwd_outcome_finish(state, deciding.at_hand.kept);
 }
 
-FWD_HOT fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                           fwd_error *error) {
-  return fan_out_small(proxy, method, delivery, error, false);
+FWD_HOT fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return fan_out_small(proxy, method, delivery, false);
 }
 
-FWD_HOT fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                              fwd_error *error) {
-  return fan_out_small(proxy, method, delivery, error, true);
+FWD_HOT fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+  return fan_out_small(proxy, method, delivery, true);
 }

@@ -23,14 +23,12 @@ static inline bool fwd_has_filler(const fwd_compiled_method *method, const fwd_d
 /// called the interceptors before the subscribers, in a visit to the list by `hazard`. Then this calls those after them, and
 /// ends the visit. A frame of the caller for that would take stack at each level of a recursion.
 fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error);
+                                const fwd_taps *taps, fwd_hazard *hazard);
 
 /// The same for small methods, without a batch and without a collector. The delivery has a frame.
-fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                   fwd_error *error);
+fwd_status fwd_fan_out_small_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery);
 
 /// The same for a delivery that has pointers to its arguments.
-fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                      fwd_error *error);
+fwd_status fwd_fan_out_small_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery);
 
 #endif

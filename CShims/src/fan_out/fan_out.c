@@ -9,7 +9,7 @@
 ///     fwd_fan_out_of_frame       fwd_fan_out_unpinned_frame        fwd_fan_out_of_function
 ///                `---------------------------+------------------------------'
 ///                                            |
-///        Is it a narrow void method, neither blocked nor intercepted, outside of batches?  (`is_usual`)
+///        Is it a narrow void method, neither blocked nor intercepted, outside of batches?  (`fwd_is_usual`)
 ///                                            | yes  -> at once to looping.c
 ///                                            | no: `fwd_fan_out`, which all other callers begin with
 ///                                            v
@@ -46,6 +46,7 @@
 #include "fan_out/batch.h"
 #include "fan_out/deciding.h"
 #include "fan_out/emission.h"
+#include "fan_out/fan_out.h"
 #include "fan_out/interception.h"
 #include "fan_out/looping.h"
 #include "fan_out/nesting.h"
@@ -58,18 +59,18 @@
 
 /// For methods that no subscriber implements.
 __attribute__((noinline)) static fwd_status fan_out_to_nobody(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                              const fwd_delivery *delivery, fwd_error *error) {
+                                                              const fwd_delivery *delivery) {
   fwd_emission state;
-  fwd_emission_begin(&state, proxy, method, delivery);
-  return fwd_outcome_unhandled(&state, error);
+  fwd_emission_begin(&state, proxy, method, delivery, FWD_NESTING_OTHER);
+  return fwd_outcome_unhandled(&state);
 }
 
 /// For methods that are blocked. Neither the interceptors nor the forward target are called.
 __attribute__((cold, noinline)) static fwd_status fan_out_blocked(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                  const fwd_delivery *delivery, fwd_error *error) {
+                                                                  const fwd_delivery *delivery) {
   fwd_emission state;
-  fwd_emission_begin(&state, proxy, method, delivery);
-  return delivery->collects ? FWD_OK : fwd_outcome_without_response(&state, error);
+  fwd_emission_begin(&state, proxy, method, delivery, FWD_NESTING_OTHER);
+  return delivery->collects ? FWD_OK : fwd_outcome_without_response(&state);
 }
 
 // MARK: The way of a fan-out
@@ -83,29 +84,28 @@ static inline bool prefers_loop(const fwd_compiled_method *method, const fwd_del
 /// needs.
 static inline __attribute__((always_inline)) fwd_status fan_out_to_some(fwd_proxy *proxy,
                                                                         const fwd_compiled_method *method,
-                                                                        const fwd_delivery *delivery,
-                                                                        fwd_error *error) {
+                                                                        const fwd_delivery *delivery) {
   if (__builtin_expect(!prefers_loop(method, delivery), 0)) {
     if (!method->is_small || delivery->batch || delivery->collects || fwd_has_filler(method, delivery)) {
-      return fwd_fan_out_deciding(proxy, method, delivery, NULL, NULL, error);
+      return fwd_fan_out_deciding(proxy, method, delivery, NULL, NULL);
     }
-    return delivery->arguments ? fwd_fan_out_small_pointers(proxy, method, delivery, error)
-                               : fwd_fan_out_small_frame(proxy, method, delivery, error);
+    return delivery->arguments ? fwd_fan_out_small_pointers(proxy, method, delivery)
+                               : fwd_fan_out_small_frame(proxy, method, delivery);
   }
   if (__builtin_expect(!method->is_narrow, 0)) {
     if (delivery->batch) {
-      return delivery->arguments ? fwd_fan_out_batch_wide_pointers(proxy, method, delivery, error)
-                                 : fwd_fan_out_batch_wide_frame(proxy, method, delivery, error);
+      return delivery->arguments ? fwd_fan_out_batch_wide_pointers(proxy, method, delivery)
+                                 : fwd_fan_out_batch_wide_frame(proxy, method, delivery);
     }
-    return delivery->arguments ? fwd_fan_out_wide_pointers(proxy, method, delivery, error)
-                               : fwd_fan_out_wide_frame(proxy, method, delivery, error);
+    return delivery->arguments ? fwd_fan_out_wide_pointers(proxy, method, delivery)
+                               : fwd_fan_out_wide_frame(proxy, method, delivery);
   }
   if (delivery->batch) {
-    return delivery->arguments ? fwd_fan_out_batch_pointers(proxy, method, delivery, error)
-                               : fwd_fan_out_batch_frame(proxy, method, delivery, error);
+    return delivery->arguments ? fwd_fan_out_batch_pointers(proxy, method, delivery)
+                               : fwd_fan_out_batch_frame(proxy, method, delivery);
   }
-  return delivery->arguments ? fwd_fan_out_pointers(proxy, method, delivery, error)
-                             : fwd_fan_out_frame(proxy, method, delivery, error);
+  return delivery->arguments ? fwd_fan_out_pointers(proxy, method, delivery)
+                             : fwd_fan_out_frame(proxy, method, delivery);
 }
 
 /// Whether some subscriber may implement the method. The subscribers of a batch may have left the list.
@@ -113,107 +113,98 @@ static inline bool may_reach_some(uint32_t tables, const fwd_delivery *delivery)
   return fwd_tables_have_some(tables) || delivery->batch;
 }
 
-static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                 fwd_error *error) {
+static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   if (!may_reach_some(fwd_list_tables(fwd_proxy_list(proxy), method->index), delivery)) {
-    return fan_out_to_nobody(proxy, method, delivery, error);
+    return fan_out_to_nobody(proxy, method, delivery);
   }
-  return fan_out_to_some(proxy, method, delivery, error);
+  return fan_out_to_some(proxy, method, delivery);
 }
 
 /// Calls the interceptors, and the subscribers unless an interceptor replaces them.
 __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy *proxy,
                                                                       const fwd_compiled_method *method,
-                                                                      fwd_delivery *delivery, uint32_t tables,
-                                                                      fwd_error *error) {
+                                                                      fwd_delivery *delivery, uint32_t tables) {
   // Set before they run, in the caller's delivery: a copy would take stack at each level of a recursion.
   delivery->is_intercepted = true;
   if ((tables & FWD_OBSERVED) && fwd_tables_have_some(tables) && method->is_narrow && !delivery->batch &&
       fwd_has_loop(method, delivery)) {
-    return delivery->arguments ? fwd_fan_out_observed_pointers(proxy, method, delivery, fan_out_to_any, error)
-                               : fwd_fan_out_observed_frame(proxy, method, delivery, fan_out_to_any, error);
+    return delivery->arguments ? fwd_fan_out_observed_pointers(proxy, method, delivery, fan_out_to_any)
+                               : fwd_fan_out_observed_frame(proxy, method, delivery, fan_out_to_any);
   }
   // Where no loop delivers, `fwd_fan_out_deciding` also calls the later interceptors, so that the frame of `fwd_intercept` ends
   // before the deliveries.
   fwd_fan_out_between between = prefers_loop(method, delivery) ? NULL : fwd_fan_out_deciding;
-  return fwd_intercept(proxy, method, delivery, fan_out_to_any, between, error);
+  return fwd_intercept(proxy, method, delivery, fan_out_to_any, between);
 }
 
 // MARK: Entries
 
 /// Fans out to the subscribers of the delivery's batch, or to the proxy's current ones.
 static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                    fwd_delivery *delivery, fwd_error *error) {
+                                                                    fwd_delivery *delivery) {
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index);
   // Interception is the highest bit, so one comparison finds a method that is intercepted, blocked, or has no responder.
   if (__builtin_expect((int32_t)tables <= 0, 0)) {
     // The functions below may call the proxy's owner, so it is retained. The caller of `fwd_fan_out` releases it.
     if (__builtin_expect(delivery->is_unpinned, 0)) {
-      if (!fwd_emission_pin(proxy, delivery)) return fwd_proxy_core_fail_closing(error);
+      if (!fwd_emission_pin(proxy, delivery)) return fwd_proxy_core_fail_closing(NULL);
       delivery->is_unpinned = false;
     }
     // A closing proxy has no responders, so the check costs other fan-outs nothing.
-    if (fwd_proxy_is_closing(proxy)) return fwd_proxy_core_fail_closing(error);
-    if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery, error);
+    if (fwd_proxy_is_closing(proxy)) return fwd_proxy_core_fail_closing(NULL);
+    if (__builtin_expect((tables & FWD_BLOCKED) != 0, 0)) return fan_out_blocked(proxy, method, delivery);
     if ((tables & FWD_INTERCEPTED) && !delivery->is_intercepted) {
-      return fan_out_past_interceptors(proxy, method, delivery, tables, error);
+      return fan_out_past_interceptors(proxy, method, delivery, tables);
     }
-    if (!may_reach_some(tables, delivery)) return fan_out_to_nobody(proxy, method, delivery, error);
+    if (!may_reach_some(tables, delivery)) return fan_out_to_nobody(proxy, method, delivery);
   }
-  return fan_out_to_some(proxy, method, delivery, error);
+  return fan_out_to_some(proxy, method, delivery);
 }
 
 /// Fans out on a thread that has entered a batch. Sets the caller's delivery instead of copying it, since a copy takes stack
 /// at each level of a recursion.
 __attribute__((noinline)) static fwd_status fan_out_inside(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                           fwd_delivery *delivery, fwd_error *error) {
+                                                           fwd_delivery *delivery) {
   if (!delivery->batch) {
     delivery->batch = fwd_batch_of_thread(proxy);
     // A batch is entered only while its proxy is kept, so no reference to the owner is needed.
     if (delivery->batch) delivery->is_unpinned = false;
   }
-  return fan_out_now(proxy, method, delivery, error);
+  return fan_out_now(proxy, method, delivery);
 }
 
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                                fwd_delivery *delivery, fwd_error *error) {
-  if (__builtin_expect(fwd_nesting_of_thread.batches != NULL, 0)) return fan_out_inside(proxy, method, delivery, error);
-  return fan_out_now(proxy, method, delivery, error);
+                                                                fwd_delivery *delivery) {
+  if (__builtin_expect(fwd_nesting_of_thread.batches != NULL, 0)) return fan_out_inside(proxy, method, delivery);
+  return fan_out_now(proxy, method, delivery);
 }
 
-fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_delivery *delivery, fwd_error *error) {
-  return fan_out(proxy, fwd_compiled_method_of(method), delivery, error);
-}
-
-/// Whether the usual way is open: the method is narrow, is neither blocked nor intercepted, has a responder, and the thread is in
-/// no batch. Then the caller goes to looping.c at once.
-static inline bool is_usual(fwd_proxy *proxy, const fwd_compiled_method *method) {
-  return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0 && method->is_narrow &&
-         !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_delivery *delivery) {
+  return fan_out(proxy, fwd_compiled_method_of(method), delivery);
 }
 
 fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
   const fwd_function_target *target = delivery->function;
-  if (__builtin_expect(is_usual(target->proxy, target->method), 1)) {
-    return fwd_fan_out_pointers(target->proxy, target->method, delivery, NULL);
+  if (__builtin_expect(fwd_is_usual(target->proxy, target->method), 1)) {
+    return fwd_fan_out_pointers(target->proxy, target->method, delivery);
   }
-  return fwd_fan_out(target->proxy, &target->method->method, delivery, NULL);
+  return fwd_fan_out(target->proxy, &target->method->method, delivery);
 }
 
 fwd_status fwd_fan_out_unpinned_frame(fwd_proxy *proxy, const fwd_compiled_method *method, fwd_delivery *delivery) {
-  if (__builtin_expect(is_usual(proxy, method), 1)) return fwd_fan_out_frame(proxy, method, delivery, NULL);
-  return fwd_fan_out(proxy, &method->method, delivery, NULL);
+  if (__builtin_expect(fwd_is_usual(proxy, method), 1)) return fwd_fan_out_frame(proxy, method, delivery);
+  return fwd_fan_out(proxy, &method->method, delivery);
 }
 
-fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame,
-                                void *result, fwd_error *error) {
-  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
-  if (__builtin_expect(!batch && is_usual(proxy, compiled), 1)) {
-    return fwd_fan_out_frame(proxy, compiled, &delivery, error);
-  }
-  return fan_out(proxy, compiled, &delivery, error);
+fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, void *result) {
+  return fwd_fan_out_of_frame_inline(proxy, fwd_compiled_method_of(method), frame, result);
 }
+
+fwd_status fwd_fan_out_unusual_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result) {
+  fwd_delivery delivery = {.frame = frame, .result = result};
+  return fan_out(proxy, method, &delivery);
+}
+
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,
                               fwd_error *error) {
@@ -223,5 +214,6 @@ fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *
       .result = result,
       .is_nested = true,
   };
-  return fan_out(receiver, fwd_compiled_method_of(method), &delivery, error);
+  (void)error;
+  return fan_out(receiver, fwd_compiled_method_of(method), &delivery);
 }

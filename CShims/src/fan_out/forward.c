@@ -6,10 +6,11 @@
 ///
 ///     fwd_forward_named      name -> fwd_forward
 ///     fwd_forward            selector ------------> check sizes and alignment ----------> fwd_fan_out_unpinned_frame
-///     fwd_batch_forward      selector ------------> check sizes and alignment ----------> fwd_fan_out_of_frame
+///     fwd_batch_forward      selector ------------> check sizes and alignment ----------> fwd_fan_out
 ///     fwd_forward_arguments  selector --> check count, addresses and alignment ----------> fwd_fan_out
+///     fwd_forward_method     for Swift: ----------> check sizes and alignment ----------> fwd_fan_out_of_frame
 ///
-/// `fwd_forward_method` is for Swift, which has found the method and keeps the proxy alive.
+/// Swift has found the method, and keeps the proxy alive.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "base/small_code.h"
 #include "fan_out/batch.h"
 #include "fan_out/check.h"
+#include "fan_out/fan_out.h"
 #include "fan_out/pinning.h"
 #include "fwd_fan_out.h"
 
@@ -76,7 +78,7 @@ __attribute__((cold, noinline)) static fwd_status release_owner_of_failed(void *
   fwd_kept_error error;
   fwd_error_keep(&error);
   fwd_object_release(owner);
-  fwd_error_restore(&error, NULL);
+  fwd_error_restore(&error);
   return status;
 }
 
@@ -90,20 +92,20 @@ static inline fwd_status release_owner(void *owner, fwd_status status) {
 __attribute__((noinline)) static fwd_status fan_out_held(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                          fwd_delivery *delivery) {
   void *owner = fwd_proxy_hold(proxy);
-  return release_owner(owner, fwd_fan_out(proxy, method, delivery, NULL));
+  return release_owner(owner, fwd_fan_out(proxy, method, delivery));
 }
 
 // MARK: Frames
 
 /// Fans out a frame that is not aligned as its arguments have to be.
 __attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch,
-                                                         const void *frame, void *result, fwd_error *error) {
+                                                         const void *frame, void *result) {
   size_t size = fwd_compiled_method_of(method)->frame_size;
   // No type of an encoding is aligned more strictly than malloc's memory.
   void *copy = malloc(size);
-  if (!copy) return fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
-  memcpy(copy, frame, size);
-  fwd_status status = fwd_fan_out_of_frame(proxy, method, batch, copy, result, error);
+  if (!copy) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
+  fwd_delivery delivery = {.frame = memcpy(copy, frame, size), .result = result, .batch = batch};
+  fwd_status status = fwd_fan_out(proxy, method, &delivery);
   free(copy);
   return status;
 }
@@ -117,42 +119,40 @@ static inline bool fit_sizes(const fwd_proxy_method *method, const void *frame, 
 
 /// Fails because of the frame's size or, if that is right, of the result buffer's.
 __attribute__((cold, noinline)) static fwd_status fail_sizes(const fwd_proxy_method *method, const void *frame,
-                                                             size_t frame_size, const void *result, size_t result_size,
-                                                             fwd_error *error) {
+                                                             size_t frame_size, const void *result, size_t result_size) {
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size, error);
-  return fwd_fail_result(compiled, result, result_size, error);
+  if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size);
+  return fwd_fail_result(compiled, result, result_size);
 }
 
 /// Whether deliveries can read the arguments in place, as values of their types.
 static inline bool is_aligned(const fwd_compiled_method *method, const void *frame) {
-  return ((uintptr_t)frame & (method->frame_alignment - 1)) == 0;
+  return ((uintptr_t)frame & method->frame_mask) == 0;
 }
 
 /// Fans out a frame whose size has been checked. Inline, since each function on the way takes some stack at each level of a
 /// recursion.
-static inline __attribute__((always_inline)) fwd_status forward_checked_frame(
-    fwd_proxy *proxy, const fwd_proxy_method *method, fwd_batch *batch, const void *frame, void *result,
-    fwd_error *error) {
-  if (__builtin_expect(!is_aligned(fwd_compiled_method_of(method), frame), 0)) {
-    return fan_out_copy(proxy, method, batch, frame, result, error);
-  }
-  return fwd_fan_out_of_frame(proxy, method, batch, frame, result, error);
+static inline __attribute__((always_inline)) fwd_status forward_checked_frame(fwd_proxy *proxy,
+                                                                              const fwd_proxy_method *method,
+                                                                              const void *frame, void *result) {
+  const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
+  if (__builtin_expect(!is_aligned(compiled, frame), 0)) return fan_out_copy(proxy, method, NULL, frame, result);
+  return fwd_fan_out_of_frame_inline(proxy, compiled, frame, result);
 }
 
 fwd_status fwd_forward_method(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, size_t frame_size,
-                              void *result, size_t result_size, fwd_error *error) {
+                              void *result, size_t result_size) {
   if (!fit_sizes(method, frame, frame_size, result, result_size)) {
-    return fail_sizes(method, frame, frame_size, result, result_size, error);
+    return fail_sizes(method, frame, frame_size, result, result_size);
   }
-  return forward_checked_frame(proxy, method, NULL, frame, result, error);
+  return forward_checked_frame(proxy, method, frame, result);
 }
 
 /// Forwards a frame that is not aligned, or to a proxy to which no C program has a reference.
 __attribute__((noinline)) static fwd_status forward_frame_held(fwd_proxy *proxy, const fwd_proxy_method *method,
                                                                const void *frame, void *result) {
   void *owner = fwd_proxy_hold(proxy);
-  return release_owner(owner, forward_checked_frame(proxy, method, NULL, frame, result, NULL));
+  return release_owner(owner, forward_checked_frame(proxy, method, frame, result));
 }
 
 fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *frame, size_t frame_size, void *result,
@@ -161,7 +161,7 @@ fwd_status fwd_forward(fwd_proxy *proxy, fwd_selector selector, const void *fram
   fwd_status status = find_method(proxy, selector, &method);
   if (!method) return ignored(status, result, result_size);
   if (!fit_sizes(method, frame, frame_size, result, result_size)) {
-    return fail_sizes(method, frame, frame_size, result, result_size, NULL);
+    return fail_sizes(method, frame, frame_size, result, result_size);
   }
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
   if (__builtin_expect(!is_aligned(compiled, frame) || !fwd_proxy_is_lent(proxy), 0)) {
@@ -187,10 +187,12 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
   fwd_status status = find_method(proxy, selector, &method);
   if (!method) return ignored(status, result, result_size);
   if (!fit_sizes(method, frame, frame_size, result, result_size)) {
-    return fail_sizes(method, frame, frame_size, result, result_size, NULL);
+    return fail_sizes(method, frame, frame_size, result, result_size);
   }
+  if (!is_aligned(fwd_compiled_method_of(method), frame)) return fan_out_copy(proxy, method, batch, frame, result);
   // The batch keeps the proxy.
-  return forward_checked_frame(proxy, method, batch, frame, result, NULL);
+  fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
+  return fwd_fan_out(proxy, method, &delivery);
 }
 
 // MARK: Pointers to arguments
@@ -253,14 +255,14 @@ fwd_status fwd_forward_arguments(fwd_proxy *proxy, fwd_selector selector, void *
   bool aligned;
   status = check_arguments(compiled, arguments, count, &aligned);
   if (status != FWD_OK) return status;
-  if (!fwd_fits_result(compiled, result, result_size)) return fwd_fail_result(compiled, result, result_size, NULL);
+  if (!fwd_fits_result(compiled, result, result_size)) return fwd_fail_result(compiled, result, result_size);
   if (!aligned) return forward_copied(proxy, compiled, arguments, count, result);
   if (!fwd_proxy_is_lent(proxy)) {
     fwd_delivery delivery = {.arguments = arguments, .result = result};
     return fan_out_held(proxy, method, &delivery);
   }
   fwd_unpinned_delivery unpinned = {.delivery = {.arguments = arguments, .result = result, .is_unpinned = true}};
-  status = fwd_fan_out(proxy, method, &unpinned.delivery, NULL);
+  status = fwd_fan_out(proxy, method, &unpinned.delivery);
   return unpinned.owner ? release_owner(unpinned.owner, status) : status;
 }
 
@@ -294,7 +296,7 @@ fwd_status fwd_collect(fwd_proxy *proxy, fwd_selector selector, const void *fram
   if (status == FWD_OK && !visit) return fwd_fail(NULL, FWD_NULL_ARGUMENT, 0, "fwd_collect: no visitor");
   if (!method) return status;
   const fwd_compiled_method *compiled = fwd_compiled_method_of(method);
-  if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size, NULL);
+  if (!fwd_fits_frame(compiled, frame, frame_size)) return fwd_fail_frame(compiled, frame, frame_size);
   collection collecting = {.visit = visit, .context = context, .compiled = compiled};
   const fwd_collector collector = {.collect = collect_result, .context = &collecting};
   fwd_delivery delivery = {.frame = frame, .collector = &collector, .collects = true};

@@ -87,14 +87,14 @@ fwd_status fwd_gather(fwd_proxy *proxy, const fwd_proxy_method *method, const vo
   gatherer self = {.gathering = gathering, .method = fwd_compiled_method_of(method)};
   const fwd_collector collector = {.collect = gather, .context = &self};
   fwd_delivery delivery = {.frame = frame, .collector = &collector, .collects = true};
-  fwd_status status = fwd_fan_out(proxy, method, &delivery, NULL);
+  fwd_status status = fwd_fan_out(proxy, method, &delivery);
   if (status != FWD_OK) {
     fwd_kept_error error;
     fwd_error_keep(&error);
     give_up(&self, status);
     // A `deinit` may have left another error.
     error.error.status = status;
-    return fwd_error_restore(&error, NULL);
+    return fwd_error_restore(&error);
   }
   if (self.is_short) {
     give_up(&self, FWD_NO_MEMORY);

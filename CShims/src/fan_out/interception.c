@@ -9,13 +9,13 @@
 
 /// Has Swift run the method's interceptors, which fan the delivery out or not.
 __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                               const fwd_delivery *delivery, fwd_error *error) {
+                                                               const fwd_delivery *delivery) {
   fwd_nesting_frame frame;
   frame.outer = NULL;
-  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector, error);
+  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector);
   // What the interceptors mark as handled is this invocation, not the one that it may run inside of.
   fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
-  fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery, error);
+  fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery);
   fwd_nesting_leave(&frame, delivery->is_nested);
   return status;
 }
@@ -42,7 +42,7 @@ fwd_status fwd_call_packed_tap(fwd_proxy *proxy, const fwd_compiled_method *meth
     fwd_kept_error error;
     fwd_error_keep(&error);
     fwd_proxy_report(proxy, method->method.selector, &error.error);
-    fwd_error_restore(&error, NULL);
+    fwd_error_restore(&error);
   }
   return status;
 }
@@ -54,32 +54,30 @@ __attribute__((noinline)) void fwd_call_tap_slowly(fwd_proxy *proxy, const fwd_c
 }
 
 __attribute__((noinline)) static fwd_status call_taps(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                      const fwd_delivery *delivery, const fwd_tap *taps, size_t count,
-                                                      fwd_error *error) {
+                                                      const fwd_delivery *delivery, const fwd_tap *taps, size_t count) {
   fwd_nesting_frame frame;
   void *arguments[method->argument_count];
-  if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector, error);
+  if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector);
   fwd_call_taps(proxy, method, arguments + method->hidden_count, taps, count);
   fwd_nesting_leave(&frame, delivery->is_nested);
   return FWD_OK;
 }
 
 /// Fails as the interceptor that replaces the subscribers: with the thread's last error.
-__attribute__((cold, noinline)) static fwd_status fail_as_stub(fwd_error *error) {
+__attribute__((cold, noinline)) static fwd_status fail_as_stub(void) {
   fwd_kept_error kept;
   fwd_error_keep(&kept);
   kept.error.status = FWD_DELIVERY_FAILED;
   kept.error.offset = 0;
-  return fwd_error_restore(&kept, error);
+  return fwd_error_restore(&kept);
 }
 
 /// Calls the interceptor that replaces the subscribers, and gives the caller its result.
 __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                      const fwd_delivery *delivery, const fwd_tap *stub,
-                                                      fwd_error *error) {
+                                                      const fwd_delivery *delivery, const fwd_tap *stub) {
   fwd_nesting_frame frame;
   void *arguments[method->argument_count];
-  if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector, error);
+  if (!begin(&frame, method, delivery, arguments)) return fwd_nesting_fail(method->method.selector);
   fwd_aligned_bytes room[FWD_STUB_RESULT_SIZE / sizeof(fwd_aligned_bytes)];
   memset(room, 0, sizeof room);
   fwd_status status = fwd_call_tap(proxy, method, stub, arguments + method->hidden_count, room);
@@ -87,7 +85,7 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
   if (__builtin_expect(status != FWD_OK, 0)) {
     const void *stored = fwd_delivery_failure_result(delivery, &method->method);
     // As for a subscriber, the failure result is its result then.
-    if (!stored) return fail_as_stub(error);
+    if (!stored) return fail_as_stub();
     fwd_emission_copy_result(method, stored, room);
   }
   if (delivery->collects) {
@@ -104,46 +102,46 @@ __attribute__((noinline)) static fwd_status call_stub(fwd_proxy *proxy, const fw
 /// that one. If there is no such interceptor any more, calls the subscribers.
 __attribute__((noinline)) static fwd_status replace(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                     const fwd_delivery *delivery, const fwd_taps *taps,
-                                                    fwd_fan_out_afterwards fan_out, fwd_error *error) {
+                                                    fwd_fan_out_afterwards fan_out) {
   while (taps->has_stub) {
     const fwd_tap *stub = &taps->taps[taps->before_count];
-    if (fwd_tap_take(stub)) return call_stub(proxy, method, delivery, stub, error);
+    if (fwd_tap_take(stub)) return call_stub(proxy, method, delivery, stub);
     const fwd_taps *later = fwd_list_taps(fwd_proxy_list(proxy), method->index);
     // Cancelled, and about to be taken out; or used up.
     if (later == taps) break;
     if (!later) {
       fwd_delivery inner = *delivery;
       inner.is_tapped = true;
-      return intercept_in_swift(proxy, method, &inner, error);
+      return intercept_in_swift(proxy, method, &inner);
     }
     taps = later;
   }
-  return fan_out(proxy, method, delivery, error);
+  return fan_out(proxy, method, delivery);
 }
 
 // Without an interceptor that replaces the subscribers, this function's frame mostly ends before the fan-out.
 FWD_HOT fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                 fwd_fan_out_afterwards fan_out, fwd_fan_out_between between, fwd_error *error) {
+                                 fwd_fan_out_afterwards fan_out, fwd_fan_out_between between) {
   // Only the hazard pointer is kept: what is kept across calls takes stack at each level of a recursion.
   fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, fwd_depth_of(delivery)).hazard;
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   if (!taps) {
     // Some interceptor is no closure, so Swift runs all.
     fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
-    return intercept_in_swift(proxy, method, delivery, error);
+    return intercept_in_swift(proxy, method, delivery);
   }
   fwd_status status = FWD_OK;
-  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count, error);
+  if (taps->before_count > 0) status = call_taps(proxy, method, delivery, taps->taps, taps->before_count);
   if (status == FWD_OK && !taps->has_stub && taps->after_count == 0) {
     // Left before the fan-out, since a thread enters a domain more slowly if it is in one already.
     fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
-    return fan_out(proxy, method, delivery, error);
+    return fan_out(proxy, method, delivery);
   }
-  if (status == FWD_OK && !taps->has_stub && between) return between(proxy, method, delivery, taps, hazard, error);
-  if (status == FWD_OK) status = replace(proxy, method, delivery, taps, fan_out, error);
+  if (status == FWD_OK && !taps->has_stub && between) return between(proxy, method, delivery, taps, hazard);
+  if (status == FWD_OK) status = replace(proxy, method, delivery, taps, fan_out);
   if (status == FWD_OK && taps->after_count > 0) {
     const fwd_tap *afters = &taps->taps[taps->before_count + taps->has_stub];
-    status = call_taps(proxy, method, delivery, afters, taps->after_count, error);
+    status = call_taps(proxy, method, delivery, afters, taps->after_count);
   }
   fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
   return status;

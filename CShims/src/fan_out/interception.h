@@ -13,17 +13,17 @@
 
 /// Fans out a delivery whose interceptors have run.
 typedef fwd_status (*fwd_fan_out_afterwards)(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                         const fwd_delivery *delivery, fwd_error *error);
+                                         const fwd_delivery *delivery);
 
 /// Fans out a delivery whose *before* interceptors have run, then calls the *after* interceptors. `hazard` is the hazard pointer
 /// of the caller's visit to the list, which this function ends.
 typedef fwd_status (*fwd_fan_out_between)(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                          const fwd_taps *taps, fwd_hazard *hazard, fwd_error *error);
+                                          const fwd_taps *taps, fwd_hazard *hazard);
 
 /// Runs the method's interceptors, which fan the delivery out by `fan_out`, or do not. Between interceptors before and after
 /// the subscribers, `between` fans out if it is not NULL.
 fwd_status fwd_intercept(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                         fwd_fan_out_afterwards fan_out, fwd_fan_out_between between, fwd_error *error);
+                         fwd_fan_out_afterwards fan_out, fwd_fan_out_between between);
 
 /// Calls an interceptor by its packed function. A failure is reported, and stays the thread's last error. `arguments` does
 /// not have the hidden ones.

@@ -22,58 +22,67 @@
 
 // MARK: Arguments
 
-/// An emission with room for the words of a narrow method's registers.
+// The emission comes last, and so next to the frame pointer: its members have shorter addresses there. In front of it there is
+// room for the words of the registers, as many as the method needs. A delivery with a frame also needs room for pointers to the
+// arguments, the hidden ones not counted. One with pointers does not, and so takes less of the stack.
+
 typedef struct narrow_emission {
-  /// The first member, so that its address is that of the struct.
-  fwd_looped_emission looped;
-  /// At the same offset in `wide_emission`: see `words_of`.
   fwd_replay_word words[FWD_REPLAY_NARROW];
+  fwd_looped_emission looped;
 } narrow_emission;
 
-/// An emission with room for the words of the widest method that a loop delivers.
 typedef struct wide_emission {
-  fwd_looped_emission looped;
   fwd_replay_word words[FWD_REPLAY_WIDE];
+  fwd_looped_emission looped;
 } wide_emission;
 
-static inline fwd_replay_word *words_of(fwd_looped_emission *looped) {
-  _Static_assert(offsetof(narrow_emission, words) == sizeof *looped, "the words stand behind it");
-  _Static_assert(offsetof(wide_emission, words) == sizeof *looped, "in any emission");
-  return (fwd_replay_word *)(looped + 1);
-}
-
-// A delivery with a frame also needs room for pointers to the arguments, the hidden ones not counted. One with pointers does
-// not, and so takes less of the stack.
-
 typedef struct narrow_frame_emission {
-  narrow_emission narrow;
-  /// Behind the words.
   void *pointers[FWD_REPLAY_NARROW];
+  narrow_emission narrow;
 } narrow_frame_emission;
 
 typedef struct wide_frame_emission {
-  wide_emission wide;
   void *pointers[FWD_REPLAY_WIDE];
+  wide_emission wide;
 } wide_frame_emission;
 
-static inline void **pointers_of(fwd_looped_emission *looped) {
-  bool is_narrow = looped->emission.method->is_narrow;
-  return (void **)(words_of(looped) + (is_narrow ? FWD_REPLAY_NARROW : FWD_REPLAY_WIDE));
+/// The number of words, and of pointers, that an emission has room for.
+static inline size_t room_of(const fwd_looped_emission *looped) {
+  return looped->emission.method->is_narrow ? FWD_REPLAY_NARROW : FWD_REPLAY_WIDE;
 }
 
-/// Returns pointers to the arguments, the hidden ones left out: the caller's, or pointers into its frame.
-static inline __attribute__((always_inline)) void *const *find_arguments(fwd_looped_emission *looped) {
+static inline fwd_replay_word *words_of(fwd_looped_emission *looped) {
+  _Static_assert(offsetof(narrow_emission, looped) == FWD_REPLAY_NARROW * sizeof(fwd_replay_word), "the words end there");
+  _Static_assert(offsetof(wide_emission, looped) == FWD_REPLAY_WIDE * sizeof(fwd_replay_word), "in any emission");
+  return (fwd_replay_word *)looped - room_of(looped);
+}
+
+/// `room` is `room_of` the emission.
+static inline void **pointers_of(fwd_looped_emission *looped, size_t room) {
+  _Static_assert(offsetof(narrow_frame_emission, narrow) == FWD_REPLAY_NARROW * sizeof(void *), "the pointers come first");
+  _Static_assert(offsetof(wide_frame_emission, wide) == FWD_REPLAY_WIDE * sizeof(void *), "in any emission");
+  return (void **)looped - 2 * room;
+}
+
+/// Returns pointers to the arguments, the hidden ones left out: pointers into the caller's frame. `room` is that of
+/// `pointers_of`.
+static inline __attribute__((always_inline)) void *const *point_into_frame(fwd_looped_emission *looped, size_t room) {
   const fwd_emission *state = &looped->emission;
   const fwd_delivery *delivery = state->delivery;
-  if (delivery->arguments) return delivery->arguments;
   const fwd_compiled_method *method = state->method;
   uint32_t hidden_count = method->hidden_count;
-  void **pointers = pointers_of(looped);
+  void **pointers = pointers_of(looped, room);
   const uint32_t *offset = method->offsets, *end = offset + (method->argument_count - hidden_count);
   uintptr_t frame = (uintptr_t)delivery->frame;
   FWD_SHORT_LOOP
   for (void **pointer = pointers; offset < end; offset++, pointer++) *pointer = (void *)(frame + *offset);
   return pointers;
+}
+
+/// Returns pointers to the arguments, the hidden ones left out: the caller's, or pointers into its frame.
+static inline __attribute__((always_inline)) void *const *find_arguments(fwd_looped_emission *looped) {
+  void *const *given = looped->emission.delivery->arguments;
+  return given ? given : point_into_frame(looped, room_of(looped));
 }
 
 /// `find_arguments` as a call, for loops: inlined, it would take registers from them.
@@ -107,7 +116,7 @@ __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_em
 
 /// Returns the words for a delivery with a frame.
 static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped) {
-  if (looped->emission.method->loads.kind != FWD_LOADS_IN_ORDER) return load_words(looped);
+  if (__builtin_expect(looped->emission.method->loads.kind != FWD_LOADS_IN_ORDER, 0)) return load_words(looped);
   // The receiver's word, which would stand before the frame, is not read.
   return (const fwd_replay_word *)((uintptr_t)looped->emission.delivery->frame - sizeof(fwd_replay_word));
 }
@@ -161,16 +170,17 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
 }
 
 /// Delivers to a list's only record, which has neither ended nor a gate. `held` is read only if it `is_weak`. `arguments`
-/// are pointers for closures, or NULL if they have not been found yet. `has_frame` says that the delivery has a frame.
+/// are pointers for closures, or NULL if they have not been found yet. `room` is that of `pointers_of` if the delivery has a
+/// frame, and 0 if it has pointers.
 static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
                                                                   uintptr_t held, bool is_weak, void *const *arguments,
-                                                                  bool has_frame) {
+                                                                  size_t room) {
   fwd_emission *state = &looped->emission;
   const fwd_compiled_method *method = state->method;
   const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
   const fwd_swift_closure *closure = implementation->closure;
   if (implementation->function) {
-    const fwd_replay_word *words = has_frame ? words_of_frame(looped) : load_words(looped);
+    const fwd_replay_word *words = room > 0 ? words_of_frame(looped) : load_words(looped);
     if (!take(state, held, is_weak)) return;
     method->replayers.call(record->receiver, words, implementation->function, implementation->context);
   } else {
@@ -178,7 +188,7 @@ static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emi
       if (implementation->packed) deliver_slowly(looped, record);
       return;
     }
-    if (!arguments) arguments = has_frame ? find_arguments(looped) : state->delivery->arguments;
+    if (!arguments) arguments = room > 0 ? point_into_frame(looped, room) : state->delivery->arguments;
     if (__builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) {
       // `fwd_deliver_to` finds out why, and reports it.
       deliver_slowly(looped, record);
@@ -193,13 +203,13 @@ static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emi
 
 /// Delivers to a list's only record, of any kind.
 static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
-                                                                  void *const *arguments, bool has_frame) {
+                                                                  void *const *arguments, size_t room) {
   uintptr_t held = fwd_record_held(record);
   // Before the table is read, since the table of a subscription that has ended may be gone.
-  if (!(held & FWD_HELD_BITS)) {
-    deliver_plainly(looped, record, held, true, arguments, has_frame);
+  if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {
+    deliver_plainly(looped, record, held, true, arguments, room);
   } else if (fwd_held_is_steady(held)) {
-    deliver_plainly(looped, record, held, false, arguments, has_frame);
+    deliver_plainly(looped, record, held, false, arguments, room);
   } else {
     deliver_slowly(looped, record);
   }
@@ -207,12 +217,12 @@ static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emi
 
 /// The same for a batch, which keeps the object alive, however the subscription holds it.
 static inline __attribute__((always_inline)) void deliver_to_lone_of_batch(fwd_looped_emission *looped,
-                                                                           const fwd_record *record, bool has_frame) {
+                                                                           const fwd_record *record, size_t room) {
   uintptr_t held = fwd_record_held(record);
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {
     deliver_slowly(looped, record);
   } else {
-    deliver_plainly(looped, record, held, false, NULL, has_frame);
+    deliver_plainly(looped, record, held, false, NULL, room);
   }
 }
 
@@ -442,15 +452,16 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `has_frame`.
+/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `room`.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
-                                                                       void *const *arguments, bool has_frame) {
-  if (!fwd_is_short(reading, looped->emission.proxy)) return deliver_to_any(looped);
-  if (reading->count == 1) {
-    deliver_to_lone(looped, reading->records[0], arguments, has_frame);
+                                                                       void *const *arguments, size_t room) {
+  // First, since one record is asked sooner than whether the responders are known.
+  if (reading->count == 1 && __builtin_expect(!reading->is_long, 1)) {
+    deliver_to_lone(looped, reading->records[0], arguments, room);
     return 1;
   }
+  if (__builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
   deliver_to_some(looped, reading->records, reading->count, reading->has_weak);
   return reading->count;
 }
@@ -460,50 +471,49 @@ static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_loope
 /// Begins a fan-out by loops. Returns false if the stack is nearly used up.
 static inline __attribute__((always_inline)) bool begin(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                         const fwd_compiled_method *method,
-                                                        const fwd_delivery *delivery) {
+                                                        const fwd_delivery *delivery, fwd_nesting_kind kind) {
   fwd_emission *state = &looped->emission;
-  fwd_emission_begin(state, proxy, method, delivery);
+  fwd_emission_begin(state, proxy, method, delivery, kind);
   if (__builtin_expect(!fwd_nesting_has_room(looped, 0), 0)) return false;
   looped->record = NULL;
   return true;
 }
 
 /// Ends a fan-out by loops, after the nesting frame has been left.
-static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission *looped, size_t asked, fwd_error *error) {
+static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission *looped, size_t asked) {
   fwd_emission *state = &looped->emission;
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
   if (__builtin_expect(state->responses > 0 && !state->failure, 1)) return FWD_OK;
   // Each delivery that `fwd_fail_delivery` has withdrawn has left a failure.
   state->responses -= state->frame.withdrawn;
-  return fwd_outcome_finish_void(state, error);
+  return fwd_outcome_finish_void(state);
 }
 
-/// Delivers to the proxy's current subscribers. `has_pointers` says that the delivery has pointers to its arguments. All callers
-/// pass a constant, since to ask would cost an emission some percent.
+/// Delivers to the proxy's current subscribers. `room` is that of `deliver_plainly`. All callers pass a constant, since to ask
+/// would cost an emission some percent.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                 const fwd_compiled_method *method,
-                                                                const fwd_delivery *delivery, fwd_error *error,
-                                                                bool has_pointers) {
+                                                                const fwd_delivery *delivery,
+                                                                size_t room) {
   fwd_emission *state = &looped->emission;
-  if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
-  fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
-  const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
-  size_t asked = deliver_to_reading(looped, &reading, NULL, !has_pointers);
+  if (!begin(looped, proxy, method, delivery, FWD_NESTING_LOOPS)) return fwd_nesting_fail(method->method.selector);
+  fwd_nesting_push(&state->frame);
+  const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), room > 0 ? 0 : 1);
+  size_t asked = deliver_to_reading(looped, &reading, NULL, room);
   fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
-  return end(looped, asked, error);
+  return end(looped, asked);
 }
 
 /// Delivers to the subscribers of a batch.
 static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
-                                                                         const fwd_delivery *delivery,
-                                                                         fwd_error *error, bool has_pointers) {
+                                                                         const fwd_delivery *delivery, size_t room) {
   fwd_emission *state = &looped->emission;
-  if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
-  fwd_nesting_enter(&state->frame, FWD_NESTING_LOOPS);
+  if (!begin(looped, proxy, method, delivery, FWD_NESTING_LOOPS)) return fwd_nesting_fail(method->method.selector);
+  fwd_nesting_push(&state->frame);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
   if (members->count == 1) {
-    deliver_to_lone_of_batch(looped, members->records[0], !has_pointers);
+    deliver_to_lone_of_batch(looped, members->records[0], room);
   } else if (members->count < fewest_for_loop || !method->replayers.loop) {
     deliver_to_batched(looped, members->records, members->count);
   } else {
@@ -512,55 +522,55 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   // Read again, since what is kept across the deliveries takes stack at each level.
   const fwd_batch *batch = state->delivery->batch;
   fwd_emission_leave(state, __builtin_expect(state->frame.met_dead, 0) ? fwd_visited_now(batch->guard, batch->walked) : 0);
-  return end(looped, 0, error);
+  return end(looped, 0);
 }
 
-FWD_HOT fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                     fwd_error *error) {
+FWD_HOT fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   narrow_frame_emission emission;
-  return fan_out(&emission.narrow.looped, proxy, method, delivery, error, false);
+  return fan_out(&emission.narrow.looped, proxy, method, delivery, FWD_REPLAY_NARROW);
 }
 
-FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                        fwd_error *error) {
+FWD_HOT fwd_status fwd_fan_out_usual_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame,
+                                           void *result) {
+  narrow_frame_emission emission;
+  const fwd_delivery delivery = {.frame = frame, .result = result};
+  return fan_out(&emission.narrow.looped, proxy, method, &delivery, FWD_REPLAY_NARROW);
+}
+
+FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   narrow_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, error, true);
+  return fan_out(&emission.looped, proxy, method, delivery, 0);
 }
 
-fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                  fwd_error *error) {
+fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_frame_emission emission;
-  return fan_out(&emission.wide.looped, proxy, method, delivery, error, false);
+  return fan_out(&emission.wide.looped, proxy, method, delivery, FWD_REPLAY_WIDE);
 }
 
-fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                     fwd_error *error) {
+fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, error, true);
+  return fan_out(&emission.looped, proxy, method, delivery, 0);
 }
 
-fwd_status fwd_fan_out_batch_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                   fwd_error *error) {
+fwd_status fwd_fan_out_batch_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   narrow_frame_emission emission;
-  return fan_out_to_batch(&emission.narrow.looped, proxy, method, delivery, error, false);
+  return fan_out_to_batch(&emission.narrow.looped, proxy, method, delivery, FWD_REPLAY_NARROW);
 }
 
-fwd_status fwd_fan_out_batch_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                      fwd_error *error) {
+fwd_status fwd_fan_out_batch_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   narrow_emission emission;
-  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error, true);
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, 0);
 }
 
-fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                        fwd_error *error) {
+fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_frame_emission emission;
-  return fan_out_to_batch(&emission.wide.looped, proxy, method, delivery, error, false);
+  return fan_out_to_batch(&emission.wide.looped, proxy, method, delivery, FWD_REPLAY_WIDE);
 }
 
 fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                           const fwd_delivery *delivery, fwd_error *error) {
+                                           const fwd_delivery *delivery) {
   wide_emission emission;
-  return fan_out_to_batch(&emission.looped, proxy, method, delivery, error, true);
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, 0);
 }
 
 // MARK: Interceptors
@@ -617,27 +627,26 @@ static inline fwd_hazard *enter_again(const fwd_emission *state, fwd_hazard *haz
 }
 
 /// Fans out to the subscribers of the moment, and calls the interceptors before and after them in the same emission.
-/// `has_pointers` has the meaning that it has for `fan_out`.
+/// `room` is that of `deliver_plainly`.
 static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
                                                                          const fwd_delivery *delivery,
-                                                                         fwd_fan_out_afterwards otherwise,
-                                                                         fwd_error *error, bool has_pointers) {
+                                                                         fwd_fan_out_afterwards otherwise, size_t room) {
   fwd_emission *state = &looped->emission;
-  if (!begin(looped, proxy, method, delivery)) return fwd_nesting_fail(method->method.selector, error);
-  fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0).hazard;
+  if (!begin(looped, proxy, method, delivery, FWD_NESTING_OTHER)) return fwd_nesting_fail(method->method.selector);
+  fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, room > 0 ? 0 : 1).hazard;
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   // The taps may have been replaced since the caller has read the method's bits.
   if (__builtin_expect(!taps || taps->has_stub, 0)) {
     fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(proxy)->domain);
-    return fwd_intercept(proxy, method, delivery, otherwise, NULL, error);
+    return fwd_intercept(proxy, method, delivery, otherwise, NULL);
   }
   // A call of a function pointer has already taken more stack than one with a frame. So the code behind this line reads the
   // emission again instead of keeping the parameters.
-  if (has_pointers) __asm__("" : : "r"(looped) : "memory");
-  fwd_nesting_enter(&state->frame, FWD_NESTING_OTHER);
+  if (room == 0) __asm__("" : : "r"(looped) : "memory");
+  fwd_nesting_push(&state->frame);
   void *const *arguments = NULL;
-  if (has_pointers) {
+  if (room == 0) {
     taps = call_taps_of_pointers(looped, taps);
   } else if (taps->before_count > 0) {
     arguments = __builtin_expect(is_lone(taps), 1) ? call_lone_tap(looped, taps) : call_earlier_taps(looped, taps);
@@ -649,30 +658,29 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});
-  size_t asked = deliver_to_reading(looped, &reading, arguments, !has_pointers);
+  size_t asked = deliver_to_reading(looped, &reading, arguments, room);
   state->frame.kind = FWD_NESTING_OTHER;
   // If the fan-out has succeeded, the only interceptor is called here, which saves a frame. Otherwise, and if the end of a
   // subscription is to be told first, `call_later_taps` calls it after the fan-out has been left.
-  if (!has_pointers && taps && is_lone(taps) && state->responses > 0 && !state->failure && !state->frame.met_dead) {
+  if (room > 0 && taps && is_lone(taps) && state->responses > 0 && !state->failure && !state->frame.met_dead) {
     call_lone_tap(looped, taps);
     taps = NULL;
   }
   fwd_emission_leave(state, state->frame.met_dead ? fwd_visited_as_announced(state, hazard, asked) : 0);
-  fwd_status status = end(looped, asked, error);
+  fwd_status status = end(looped, asked);
   if (status == FWD_OK && taps) call_later_taps(looped, taps);
   fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);
   return status;
 }
 
 FWD_HOT fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
-                                              fwd_fan_out_afterwards otherwise, fwd_error *error) {
+                                              fwd_fan_out_afterwards otherwise) {
   narrow_frame_emission emission;
-  return fan_out_observed(&emission.narrow.looped, proxy, method, delivery, otherwise, error, false);
+  return fan_out_observed(&emission.narrow.looped, proxy, method, delivery, otherwise, FWD_REPLAY_NARROW);
 }
 
 FWD_HOT fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                 const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise,
-                                                 fwd_error *error) {
+                                                 const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise) {
   narrow_emission emission;
-  return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, error, true);
+  return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, 0);
 }

@@ -25,7 +25,8 @@ typedef struct fwd_compiled_method {
   /// The receiver, and the selector if functions take it.
   uint32_t hidden_count;
   size_t frame_size;
-  size_t frame_alignment;
+  /// The alignment of a frame minus 1: the bits that its address must not have.
+  size_t frame_mask;
   /// The frame offset of each argument that is not hidden.
   uint32_t *offsets;
   fwd_layout result;
@@ -34,6 +35,9 @@ typedef struct fwd_compiled_method {
   bool returns_object;
   /// Whether deliveries have nothing to decide: there is no result, and every responder is called.
   bool is_plain;
+  /// Whether each result may overwrite the one before it: every responder is called, and no result but the last one is read,
+  /// combined or released.
+  bool overwrites;
   const fwd_cif *cif;
   /// NULL if the signature has none: then calls go through `cif`.
   const fwd_call_plan *plan;

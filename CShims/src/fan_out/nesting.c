@@ -95,24 +95,24 @@ __attribute__((cold, noinline)) FWD_KEEPS_REGISTERS bool fwd_nesting_look_closer
   return !is_on_stack(here) && level_count() < FWD_UNKNOWN_STACK_LEVELS;
 }
 
-__attribute__((cold, noinline)) fwd_status fwd_nesting_fail(fwd_selector selector, fwd_error *error) {
+__attribute__((cold, noinline)) fwd_status fwd_nesting_fail(fwd_selector selector) {
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   if (is_on_stack(here)) {
-    return fwd_fail(error, FWD_NESTED_TOO_DEEP, 0,
+    return fwd_fail(NULL, FWD_NESTED_TOO_DEEP, 0,
                     "\"%.100s\" is forwarded inside of %zu other fan-outs, and only %zu bytes of the thread's stack "
                     "are left; is it a recursion without an end?",
                     fwd_selector_name(selector), level_count(), (size_t)(here - fwd_nesting_of_thread.stack_end));
   }
-  return fwd_fail(error, FWD_NESTED_TOO_DEEP, 0,
+  return fwd_fail(NULL, FWD_NESTED_TOO_DEEP, 0,
                   "\"%.100s\" is forwarded inside of %zu other fan-outs; on a stack of unknown size, such as a "
                   "fiber's, the limit is %d",
                   fwd_selector_name(selector), level_count(), FWD_UNKNOWN_STACK_LEVELS);
 }
 
-fwd_status fwd_run_nested(fwd_selector selector, void (*body)(void *context), void *context, fwd_error *error) {
+fwd_status fwd_run_nested(fwd_selector selector, void (*body)(void *context), void *context) {
   fwd_nesting_frame frame;
   frame.outer = NULL;
-  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(selector, error);
+  if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(selector);
   fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   body(context);
   fwd_nesting_leave(&frame, false);

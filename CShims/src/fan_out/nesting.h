@@ -94,7 +94,7 @@ enum { FWD_UNKNOWN_STACK_LEVELS = 64 };
 FWD_KEEPS_REGISTERS bool fwd_nesting_look_closer(uintptr_t here, size_t needed);
 
 /// Fails because `fwd_nesting_has_room` has said no. Names the selector and the number of fan-outs under way.
-fwd_status fwd_nesting_fail(fwd_selector selector, fwd_error *error);
+fwd_status fwd_nesting_fail(fwd_selector selector);
 
 /// Whether the stack has room for one more fan-out, which needs so many bytes more than most. `local` is the address of a
 /// local variable.
@@ -117,18 +117,24 @@ static inline bool fwd_nesting_is_deep(void) {
   return frame && frame->outer && frame->outer->outer;
 }
 
+/// Adds a fan-out to the thread's. The other members of the frame have been set.
+static inline void fwd_nesting_push(fwd_nesting_frame *frame) {
+  frame->outer = fwd_nesting_of_thread.innermost;
+  fwd_nesting_of_thread.innermost = frame;
+}
+
 /// Adds a fan-out to the thread's.
 static inline void fwd_nesting_enter(fwd_nesting_frame *frame, fwd_nesting_kind kind) {
-  frame->outer = fwd_nesting_of_thread.innermost;
   frame->handled = false;
   frame->kind = (uint8_t)kind;
-  fwd_nesting_of_thread.innermost = frame;
+  fwd_nesting_push(frame);
 }
 
 /// Removes the innermost fan-out. With `is_part`, a mark that it got counts for the outer one too.
 static inline void fwd_nesting_leave(const fwd_nesting_frame *frame, bool is_part) {
-  fwd_nesting_of_thread.innermost = frame->outer;
+  // First, so that compilers find out `is_part` only if there is a mark.
   if (__builtin_expect(frame->handled, 0) && is_part && frame->outer) frame->outer->handled = true;
+  fwd_nesting_of_thread.innermost = frame->outer;
 }
 
 #endif

@@ -32,7 +32,7 @@ void fwd_fail_delivery(const fwd_error *error, fwd_error_detail detail) {
   fwd_emission *state = fwd_emission_of_thread();
   if (!state) return;
   state->frame.withdrawn++;
-  fwd_error_restore(&(fwd_kept_error){.error = *error, .detail = detail}, NULL);
+  fwd_error_restore(&(fwd_kept_error){.error = *error, .detail = detail});
   note_failure(state, error->status);
 }
 
@@ -52,8 +52,8 @@ __attribute__((cold)) fwd_status fwd_outcome_settle(fwd_emission *state, void *r
 }
 
 /// Fails with the first failure of a delivery.
-__attribute__((cold, noinline)) static fwd_status fail_as_delivery(const fwd_emission *state, fwd_error *error) {
-  return fwd_error_restore(state->failure, error);
+__attribute__((cold, noinline)) static fwd_status fail_as_delivery(const fwd_emission *state) {
+  return fwd_error_restore(state->failure);
 }
 
 // MARK: Without a response
@@ -74,7 +74,7 @@ __attribute__((cold, noinline)) static void report_no_responder(const fwd_emissi
   fwd_proxy_report(state->proxy, selector, &report);
 }
 
-fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *error) {
+fwd_status fwd_outcome_without_response(const fwd_emission *state) {
   const fwd_proxy_method *method = &state->method->method;
   const fwd_delivery *delivery = state->delivery;
   size_t size = state->method->result.size;
@@ -83,7 +83,7 @@ fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *er
     return FWD_OK;
   }
   // A subscriber was called and failed: the caller wants to know why.
-  if (state->failure) return fail_as_delivery(state, error);
+  if (state->failure) return fail_as_delivery(state);
   // The interceptors of a void method respond to it.
   if (delivery->is_intercepted && size == 0) return FWD_OK;
   fwd_no_responder rule = method->no_responder;
@@ -91,7 +91,7 @@ fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *er
   // An empty "any" is false and an empty "all" is true.
   bool is_quantifier = method->policy == FWD_RESULT_ANY || method->policy == FWD_RESULT_ALL;
   if (fails && !(is_quantifier && rule == FWD_NO_RESPONDER_STANDARD)) {
-    return fwd_fail(error, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
+    return fwd_fail(NULL, FWD_NO_RESPONDER, 0, is_blocked(state) ? BLOCKED_TEXT : NO_RESPONDER_TEXT,
                     fwd_selector_name(method->selector), size > 0 ? ", and it has no default result" : "");
   }
   if (rule == FWD_NO_RESPONDER_REPORT) report_no_responder(state);
@@ -101,7 +101,7 @@ fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *er
 
 /// Forwards an invocation to which nobody has responded to the proxy's forward target. Returns FWD_NO_RESPONDER if the
 /// proxy has no forward target.
-__attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_emission *state, fwd_error *error) {
+__attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_emission *state) {
   fwd_proxy *proxy = state->proxy;
   // A subscriber that was called and failed has handled the invocation.
   if (state->failure || !atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire)) {
@@ -117,16 +117,16 @@ __attribute__((cold, noinline)) static fwd_status forward_unhandled(const fwd_em
   delivery.is_tapped = false;
   // The forward target uses the failure result of its method.
   if (delivery.arguments) delivery.function = NULL;
-  return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery, error);
+  return proxy->operations->forward_unhandled(owner, state->method->method.selector, &delivery);
 }
 
-fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error) {
+fwd_status fwd_outcome_unhandled(const fwd_emission *state) {
   // Error handlers may release the proxy.
   fwd_emission_pin(state->proxy, state->delivery);
-  fwd_status status = forward_unhandled(state, error);
+  fwd_status status = forward_unhandled(state);
   // The forward target has responded, or a collector has seen that there was nothing.
   if (status == FWD_NO_RESPONDER) {
-    status = state->delivery->collects ? FWD_OK : fwd_outcome_without_response(state, error);
+    status = state->delivery->collects ? FWD_OK : fwd_outcome_without_response(state);
   }
   return status;
 }

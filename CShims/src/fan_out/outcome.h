@@ -12,10 +12,10 @@
 /// it, and returns FWD_OK. Otherwise returns `status`.
 fwd_status fwd_outcome_settle(fwd_emission *state, void *result, fwd_status status);
 /// Gives the caller the result of a fan-out to which no subscriber has responded.
-fwd_status fwd_outcome_without_response(const fwd_emission *state, fwd_error *error);
+fwd_status fwd_outcome_without_response(const fwd_emission *state);
 /// Ends a fan-out to which no subscriber has responded: forwards it to the forward target, or gives the caller a result
 /// or an error.
-fwd_status fwd_outcome_unhandled(const fwd_emission *state, fwd_error *error);
+fwd_status fwd_outcome_unhandled(const fwd_emission *state);
 /// Frees the first failure of the fan-out's deliveries.
 void fwd_outcome_free_failure(const fwd_emission *state);
 
@@ -39,14 +39,14 @@ static inline void fwd_outcome_discard(const fwd_emission *state, const void *re
 }
 
 /// Ends a fan-out of a void method.
-static inline fwd_status fwd_outcome_finish_void(fwd_emission *state, fwd_error *error) {
-  fwd_status status = state->responses == 0 ? fwd_outcome_unhandled(state, error) : FWD_OK;
+static inline fwd_status fwd_outcome_finish_void(fwd_emission *state) {
+  fwd_status status = state->responses == 0 ? fwd_outcome_unhandled(state) : FWD_OK;
   if (__builtin_expect(state->failure != NULL, 0)) fwd_outcome_free_failure(state);
   return status;
 }
 
 /// Ends a fan-out, and gives the caller the result that was kept.
-static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kept, fwd_error *error) {
+static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kept) {
   size_t size = state->method->result.size;
   if (__builtin_expect(state->responses > 0, 1)) {
     if (size > 0 && !state->delivery->collects) {
@@ -58,7 +58,7 @@ static inline fwd_status fwd_outcome_finish(fwd_emission *state, const void *kep
     }
     if (__builtin_expect(!state->failure, 1)) return FWD_OK;
   }
-  return fwd_outcome_finish_void(state, error);
+  return fwd_outcome_finish_void(state);
 }
 
 #endif

@@ -58,14 +58,17 @@ void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, size_t asked);
 /// Ends a reading, and leaves the fan-out.
 static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission *state, fwd_hazard *hazard, size_t asked,
                                                                     bool met_dead) {
-  // The record of the last delivery may be freed now.
-  state->frame.kind = FWD_NESTING_LEAVES;
   if (__builtin_expect(met_dead, 0)) {
     fwd_leave_with_dead(state, hazard, asked);
     return;
   }
   // Finds the domain and the time again: a value that is kept across the deliveries takes stack at each level.
-  fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);
+  fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
+  if (__builtin_expect(!fwd_hazard_withdraw(hazard, domain), 0)) {
+    // The record of the last delivery may be freed now.
+    state->frame.kind = FWD_NESTING_LEAVES;
+    fwd_hazard_finish(hazard, domain);
+  }
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
 }
 

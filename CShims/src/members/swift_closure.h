@@ -38,31 +38,18 @@
 /// The initial value of a loop's previous closure. It compares unequal to every closure and to NULL.
 #define FWD_NO_CLOSURE_YET ((const fwd_swift_closure *)1)
 
-/// Whether an object's class inherits from another one. Fan-outs call this in the middle of their deliveries.
-FWD_KEEPS_REGISTERS bool fwd_object_inherits(const void *object, const void *class);
-
 /// Whether a closure takes any bytes as its arguments.
 static inline bool fwd_swift_closure_takes_all(const fwd_swift_closure *closure) {
   return !(closure->non_null | closure->bools | closure->objects);
 }
 
+/// `fwd_swift_closure_takes` for a closure that takes not any bytes. Fan-outs call this in the middle of their deliveries.
+FWD_KEEPS_REGISTERS bool fwd_swift_closure_check(const fwd_swift_closure *closure, void *const *arguments);
+
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure,
                                                                           void *const *arguments) {
-  if (fwd_swift_closure_takes_all(closure)) return true;
-  for (uint64_t left = closure->non_null; left; left &= left - 1) {
-    if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;
-  }
-  for (uint64_t left = closure->bools; left; left &= left - 1) {
-    if (*(const unsigned char *)arguments[__builtin_ctzll(left)] > 1) return false;
-  }
-  const void *const *class = closure->classes;
-  for (uint64_t left = closure->objects; left; left &= left - 1, class++) {
-    const void *object = *(const void *const *)arguments[__builtin_ctzll(left)];
-    // Most objects are of the class itself, which is their first word.
-    if (object && *(const void *const *)object != *class && !fwd_object_inherits(object, *class)) return false;
-  }
-  return true;
+  return fwd_swift_closure_takes_all(closure) || fwd_swift_closure_check(closure, arguments);
 }
 
 #if FWD_HAS_SWIFTCALL

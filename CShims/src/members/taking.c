@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Finds out whether the runtime counts references in the way that taking.h describes.
+/// Finds out whether the runtime counts references in the way that taking.h describes, and asks the runtime if it does not.
 
 #include "members/taking.h"
 
 bool fwd_counts_are_known;
+
+__attribute__((noinline)) FWD_KEEPS_REGISTERS void *fwd_retain_slowly(void *object) { return swift_tryRetain(object); }
 
 #if UINTPTR_MAX == UINT64_MAX
 

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cold_call.h"
 #include "base/one_thread.h"
 #include "fwd_weak.h"
 #include "members/held.h"
@@ -63,11 +64,14 @@ static inline __attribute__((always_inline)) bool fwd_retain_in_word(void *objec
   return false;
 }
 
+/// `swift_tryRetain`, for a hot function.
+FWD_KEEPS_REGISTERS void *fwd_retain_slowly(void *object);
+
 /// Retains the object of a subscription that holds it by an unowned reference. Returns NULL if the object has begun to
 /// deinitialise.
 static inline __attribute__((always_inline)) void *fwd_take_weak(uintptr_t held) {
   void *object = (void *)held;
-  return __builtin_expect(fwd_retain_in_word(object), 1) ? object : swift_tryRetain(object);
+  return __builtin_expect(fwd_retain_in_word(object), 1) ? object : fwd_retain_slowly(object);
 }
 
 /// Releases a native Swift object without a call. Returns false if this may be the last reference, or the word does not have the

@@ -89,15 +89,19 @@ FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
   return (fwd_hazard *)((uintptr_t)hazard | 1);
 }
 
-FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *shared, fwd_domain *domain) {
-  if (shared == FWD_HAZARD_NONE) {
+FWD_KEEPS_REGISTERS void fwd_hazard_finish(fwd_hazard *given, fwd_domain *domain) {
+  if (fwd_hazard_is_own(given)) {
+    fwd_hazard_reclaim(domain);
+    return;
+  }
+  if (given == FWD_HAZARD_NONE) {
     atomic_fetch_sub(&domain->unannounced, 1);
     atomic_thread_fence(memory_order_seq_cst);
     // The time of entry does not matter: nothing has been freed since.
     fwd_hazard_reclaim(domain);
     return;
   }
-  fwd_hazard *hazard = (fwd_hazard *)((uintptr_t)shared - 1);
+  fwd_hazard *hazard = (fwd_hazard *)((uintptr_t)given - 1);
   uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
   atomic_store_explicit(&hazard->entered, entered - FWD_HAZARD_VISIT, memory_order_release);
   if (visits(hazard) == 0) fwd_hazard_leave_as_announced(hazard, domain);

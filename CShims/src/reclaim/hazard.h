@@ -139,8 +139,9 @@ static inline bool fwd_hazard_is_own(const fwd_hazard *hazard) { return ((uintpt
 /// Finds the hazard pointer of a visit if the one that was tried is taken, or if the thread has no block yet: one that it shares
 /// and that has been announced. If memory is short, counts the reader in the domain and returns `FWD_HAZARD_NONE`.
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain);
-/// Leaves a domain by a hazard pointer that is not the visit's own.
-FWD_KEEPS_REGISTERS void fwd_hazard_leave_shared(fwd_hazard *hazard, fwd_domain *domain);
+/// The slow path of leaving: for a hazard pointer that is not the visit's own, or if something has been unlinked since the
+/// reader entered.
+FWD_KEEPS_REGISTERS void fwd_hazard_finish(fwd_hazard *hazard, fwd_domain *domain);
 /// The slow path of `fwd_hazard_enter_within`: notes in the domain that the calling thread reads it. Returns the hazard pointer
 /// at index `first` if it is free. Otherwise returns what `fwd_hazard_find` does, except for the last index, which batches pass:
 /// then it returns a free hazard pointer, or `FWD_HAZARD_NONE` if memory is short.
@@ -159,20 +160,32 @@ static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t in
   return __builtin_assume_aligned(&block->hazards[index], sizeof(fwd_hazard));
 }
 
+/// The time at which a reader enters.
+static inline uint64_t fwd_hazard_time(const fwd_domain *domain) {
+  // Acquire: what had ended by this time is found unlinked.
+  return atomic_load_explicit(&domain->clock, memory_order_acquire);
+}
+
+/// Enters a guard's domain by its hazard pointer, which is the visit's own.
+static inline __attribute__((always_inline)) void fwd_hazard_announce(fwd_guard *guard) {
+  guard->entered = fwd_hazard_time(guard->domain);
+  // The time is stored first: a writer that sees the domain must not read the time of an earlier visit. It reads this time, or
+  // the later time of another visit that has begun meanwhile.
+  atomic_store_explicit(&guard->hazard->entered, guard->entered, memory_order_release);
+  atomic_store_explicit(&guard->hazard->domain, guard->domain, memory_order_release);
+  fwd_fence_light();
+}
+
 /// Enters a domain by a free hazard pointer, or by what `fwd_hazard_find` has returned. The domain must not note
 /// its readers, as that of a closure's slot, or must have noted this one.
 // Always inline: a guard that is returned in memory is stored in words and loaded in pairs of them, which defeats store
 // forwarding.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_domain *domain, fwd_hazard *hazard) {
   fwd_guard guard = {.hazard = hazard, .domain = domain};
-  // Acquire: what had ended by this time is found unlinked.
-  guard.entered = atomic_load_explicit(&domain->clock, memory_order_acquire);
   if (FWD_USUALLY(fwd_hazard_is_own(hazard))) {
-    // The time is stored first: a writer that sees the domain must not read the time of an earlier visit. It reads this time, or
-    // the later time of another visit that has begun meanwhile.
-    atomic_store_explicit(&guard.hazard->entered, guard.entered, memory_order_release);
-    atomic_store_explicit(&guard.hazard->domain, domain, memory_order_release);
-    fwd_fence_light();
+    fwd_hazard_announce(&guard);
+  } else {
+    guard.entered = fwd_hazard_time(domain);
   }
   return guard;
 }
@@ -181,16 +194,24 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
 static inline bool fwd_hazard_is_noted(const fwd_domain *domain) {
   // Acquire: see the third paragraph of hazard.c. If a writer has skipped its fence, this thread sees the object unlinked.
   uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_acquire);
-  return readers == FWD_READERS_UNKNOWN || readers == fwd_thread_blocks->number;
+  return FWD_USUALLY(readers == fwd_thread_blocks->number) || readers == FWD_READERS_UNKNOWN;
 }
 
 /// Enters a domain, before its pointers are followed. `first` is the index of the hazard pointer to try first. Fan-outs pass
 /// 0, or 1 inside of another visit of the thread; batches pass the last index. Where it is taken, finding another one costs
 /// time.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t first) {
-  fwd_hazard *hazard = fwd_hazard_at(first);
-  if (FWD_RARELY(!hazard || !fwd_hazard_is_noted(domain))) hazard = fwd_hazard_find_and_note(domain, first);
-  return fwd_hazard_enter_by(domain, hazard);
+  fwd_guard guard = {.hazard = fwd_hazard_at(first), .domain = domain};
+  if (FWD_RARELY(!guard.hazard || !fwd_hazard_is_noted(domain))) {
+    guard.hazard = fwd_hazard_find_and_note(domain, first);
+    // Asked here only, since the other way knows it.
+    if (!fwd_hazard_is_own(guard.hazard)) {
+      guard.entered = fwd_hazard_time(domain);
+      return guard;
+    }
+  }
+  fwd_hazard_announce(&guard);
+  return guard;
 }
 
 /// Whether nothing has been unlinked since the reader entered.
@@ -209,28 +230,29 @@ static inline void fwd_hazard_detach(fwd_guard guard) {
 static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard guard) {
   // Hides where the hazard pointer comes from: compilers would keep whether it is the visit's own in one more register.
   __asm__("" : "+r"(guard.hazard));
-  if (FWD_RARELY(!fwd_hazard_is_own(guard.hazard))) {
-    fwd_hazard_leave_shared(guard.hazard, guard.domain);
-    return;
+  if (FWD_USUALLY(fwd_hazard_is_own(guard.hazard))) {
+    atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
+    fwd_fence_light();
+    if (FWD_USUALLY(fwd_guard_is_current(guard))) return;
   }
-  atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
+  fwd_hazard_finish(guard.hazard, guard.domain);
+}
+
+/// The usual part of `fwd_hazard_leave_as_announced`. If it returns false, `fwd_hazard_finish` must be called.
+static inline __attribute__((always_inline)) bool fwd_hazard_withdraw(fwd_hazard *hazard, fwd_domain *domain) {
+  // See `fwd_hazard_leave`.
+  __asm__("" : "+r"(hazard));
+  if (FWD_RARELY(!fwd_hazard_is_own(hazard))) return false;
+  uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
+  atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
   fwd_fence_light();
-  if (FWD_RARELY(!fwd_guard_is_current(guard))) fwd_hazard_reclaim(guard.domain);
+  return FWD_USUALLY(atomic_load_explicit(&domain->clock, memory_order_acquire) == entered);
 }
 
 /// Leaves a domain as `fwd_hazard_leave` does, for a reader that has not kept the time: reads it from the announcement. A
 /// value that is kept across a call takes stack at each level of a recursion.
 static inline __attribute__((always_inline)) void fwd_hazard_leave_as_announced(fwd_hazard *hazard, fwd_domain *domain) {
-  // See `fwd_hazard_leave`.
-  __asm__("" : "+r"(hazard));
-  if (FWD_RARELY(!fwd_hazard_is_own(hazard))) {
-    fwd_hazard_leave_shared(hazard, domain);
-    return;
-  }
-  uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
-  atomic_store_explicit(&hazard->domain, NULL, memory_order_release);
-  fwd_fence_light();
-  if (FWD_RARELY(atomic_load_explicit(&domain->clock, memory_order_acquire) != entered)) fwd_hazard_reclaim(domain);
+  if (FWD_RARELY(!fwd_hazard_withdraw(hazard, domain))) fwd_hazard_finish(hazard, domain);
 }
 
 /// Leaves a domain on any thread, for readers that are objects.

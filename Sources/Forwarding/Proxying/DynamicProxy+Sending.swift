@@ -54,8 +54,8 @@ extension DynamicProxy {
       unsafe withUnsafeMutablePointer(to: &room) { result in
         // A key without a result fits a method with a result of any size.
         unsafe sendDirect(
-          key.selector, key.derived, key.passing, UnsafeRawPointer(arguments),
-          Output.self == Void.self ? nil : UnsafeMutableRawPointer(result))
+          key.derived, key.selector, UnsafeRawPointer(arguments),
+          Output.self == Void.self ? nil : UnsafeMutableRawPointer(result), key.passing)
       }
     }
     switch status {
@@ -84,7 +84,7 @@ extension DynamicProxy {
     // SAFETY: as above.
     let status = unsafe withUnsafePointer(to: tuple) { arguments in
       unsafe sendDirect(
-        key.selector, key.derived, key.passing, UnsafeRawPointer(arguments), nil)
+        key.derived, key.selector, UnsafeRawPointer(arguments), nil, key.passing)
     }
     switch status {
     case .done: return
@@ -96,17 +96,30 @@ extension DynamicProxy {
   /// Forwards a tuple of a key's arguments, if the key is known to fit the method.
   @usableFromInline
   @unsafe internal func sendDirect(
-    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ passing: ArgumentPassing,
-    _ tuple: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?
+    _ derived: Unmanaged<DerivedMethod>, _ selector: MethodSelector,
+    _ tuple: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?, _ passing: ArgumentPassing
+  ) -> SendStatus {
+    // The usual way makes no call but the last one, so it saves no registers. The tuple and the room come at the same
+    // places as in that call, which saves moving them.
+    guard passing == .tuple, let entry = unsafe guessedEntry(derived) else {
+      return unsafe sendDirectSlowly(derived, selector, tuple, result, passing)
+    }
+    // SAFETY: the tuple and the room are those of the key, whose types fit the method.
+    return unsafe sendFrame(entry, tuple, result)
+  }
+
+  /// `sendDirect` of arguments that have to be moved, or of a key whose guess of its index is wrong.
+  @inline(never)
+  @unsafe private func sendDirectSlowly(
+    _ derived: Unmanaged<DerivedMethod>, _ selector: MethodSelector,
+    _ tuple: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?, _ passing: ArgumentPassing
   ) -> SendStatus {
     guard let entry = unsafe verifiedEntry(selector, derived) else { return .unverified }
-    // SAFETY: the tuple and the room are those of the key, whose types fit the method.
-    guard passing == .tuple else {
-      return unsafe derived.withFrame(of: tuple) { frame in
-        unsafe sendFrame(entry, frame, result)
-      } ?? .unverified
-    }
-    return unsafe sendFrame(entry, tuple, result)
+    // SAFETY: as above.
+    if passing == .tuple { return unsafe sendFrame(entry, tuple, result) }
+    return unsafe derived.withFrame(of: tuple) { frame in
+      unsafe sendFrame(entry, frame, result)
+    } ?? .unverified
   }
 
   @unsafe private func sendFrame(
@@ -114,7 +127,7 @@ extension DynamicProxy {
     _ result: UnsafeMutableRawPointer?
   ) -> SendStatus {
     unsafe SendStatus(
-      rawValue: fwd_fan_out_of_frame(core.handle, entry, nil, frame, result, nil).rawValue)
+      rawValue: fwd_fan_out_of_frame(core.handle, entry, frame, result).rawValue)
   }
 
   /// The shim's entry of a method that a key is known to fit.
@@ -122,18 +135,26 @@ extension DynamicProxy {
   internal func verifiedEntry(
     _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
   ) -> UnsafePointer<fwd_proxy_method>? {
-    let token = unsafe UInt(bitPattern: derived.toOpaque())
+    if let entry = unsafe guessedEntry(derived) { return unsafe entry }
+    return unsafe lookUpEntry(selector, derived)
+  }
+
+  /// `verifiedEntry` if the key's guess of its index is right, else nil.
+  @inline(__always)
+  private func guessedEntry(
+    _ derived: Unmanaged<DerivedMethod>
+  ) -> UnsafePointer<fwd_proxy_method>? {
     // SAFETY: the process never frees what it has derived from a key.
     let index = unsafe derived._withUnsafeGuaranteedRef { $0.index.load(ordering: .relaxed) }
-    if let entry = unsafe core.verifiedKeys.entry(at: index, for: token) { return unsafe entry }
-    return unsafe lookUpEntry(selector, derived, token)
+    return unsafe core.verifiedKeys.entry(at: index, for: UInt(bitPattern: derived.toOpaque()))
   }
 
   /// `verifiedEntry` of a key whose guess of its index is wrong.
   @inline(never)
   private func lookUpEntry(
-    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ token: UInt
+    _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
   ) -> UnsafePointer<fwd_proxy_method>? {
+    let token = unsafe UInt(bitPattern: derived.toOpaque())
     guard let entry = unsafe core.method(selector), unsafe core.verifiedKeys.holds(token, entry)
     else { return nil }
     unsafe derived._withUnsafeGuaranteedRef {

@@ -67,7 +67,7 @@ extension DynamicProxy {
       unsafe fwd_run_nested(
         selector.handle,
         { context in unsafe context!.assumingMemoryBound(to: UnknownCall.self).pointee.run() },
-        call, nil)
+        call)
     }
     if status != FWD_OK { throw .last(selector) }
     if let failure = call.failure { throw failure }

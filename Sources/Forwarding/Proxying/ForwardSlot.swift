@@ -121,8 +121,7 @@ extension DynamicProxy {
 
   /// Hands a delivery on.
   @unsafe internal func forward(
-    _ selector: MethodSelector, _ delivery: UnsafePointer<fwd_delivery>,
-    _ error: UnsafeMutablePointer<fwd_error>?
+    _ selector: MethodSelector, _ delivery: UnsafePointer<fwd_delivery>
   ) -> fwd_status {
     var asked: DynamicProxy?
     // One that another takes the place of meanwhile has not answered for it.
@@ -131,7 +130,7 @@ extension DynamicProxy {
       var own = unsafe delivery.pointee
       // SAFETY: the annex has the same methods, and is kept during the call.
       let status = unsafe withUnsafeMutablePointer(to: &own) {
-        unsafe fwd_fan_out(annex.core.handle, method, $0, error)
+        unsafe fwd_fan_out(annex.core.handle, method, $0)
       }
       if status != FWD_NO_RESPONDER { return status }
       asked = annex

@@ -224,15 +224,15 @@ private enum ProxyOperations {
         find_responders: { owner, method in
           unsafe DynamicProxy.of(owner: owner).subscribers.findResponders(of: method)
         },
-        forward_unhandled: { owner, selector, delivery, error in
+        forward_unhandled: { owner, selector, delivery in
           let slot = unsafe DynamicProxy.of(owner: owner).core.extras.forwardSlot
-          return unsafe slot.forward(MethodSelector(handle: selector), delivery, error)
+          return unsafe slot.forward(MethodSelector(handle: selector), delivery)
         },
         forwards_unhandled: { owner, selector in
           let slot = unsafe DynamicProxy.of(owner: owner).core.extras.forwardSlot
           return unsafe slot.responds(MethodSelector(handle: selector))
         },
-        intercept: { owner, method, delivery, error in
+        intercept: { owner, method, delivery in
           // SAFETY: as above; the delivery is valid during the call.
           let proxy = unsafe DynamicProxy.of(owner: owner)
           do throws(ForwardingError) {
@@ -241,8 +241,8 @@ private enum ProxyOperations {
           } catch let failure {
             // What an interceptor throws may be the error of a delivery behind it.
             return failure.isOfDelivery
-              ? unsafe failDelivery(error, failure)
-              : unsafe fail(error, failure.status, failure.description)
+              ? unsafe failDelivery(nil, failure)
+              : unsafe fail(nil, failure.status, failure.description)
           }
         },
         interceptor_ended: { owner, method in

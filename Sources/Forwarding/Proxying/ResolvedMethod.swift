@@ -88,7 +88,7 @@ extension DynamicProxy {
     let entry = unsafe method.entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
     let status = unsafe fwd_forward_method(
       core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
-      result?.count ?? 0, nil)
+      result?.count ?? 0)
     if status != FWD_OK {
       throw unsafe ForwardingError.last(MethodSelector(handle: entry.pointee.selector))
     }
@@ -159,9 +159,14 @@ extension ResolvedMethod {
   ) throws(ForwardingError) {
     // SAFETY: the buffers are valid during the call; the shim checks their
     // sizes.
-    let status = unsafe fwd_forward_method(
-      proxy.core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
-      result?.count ?? 0, nil)
+    let status: fwd_status
+    if let result = unsafe result {
+      status = unsafe fwd_forward_method(
+        proxy.core.handle, entry, frame.baseAddress, frame.count, result.baseAddress, result.count)
+    } else {
+      status = unsafe fwd_forward_method(
+        proxy.core.handle, entry, frame.baseAddress, frame.count, nil, 0)
+    }
     if status != FWD_OK { throw ForwardingError.last(selector) }
   }
 
@@ -204,7 +209,7 @@ extension ResolvedMethod {
     // SAFETY: the caller has checked the delivery; it is valid during the call.
     var delivery = unsafe delivery
     let status = unsafe withUnsafeMutablePointer(to: &delivery) {
-      unsafe fwd_fan_out(proxy.core.handle, entry, $0, nil)
+      unsafe fwd_fan_out(proxy.core.handle, entry, $0)
     }
     if status != FWD_OK { throw ForwardingError.last(selector) }
   }

@@ -14,7 +14,7 @@ internal import Synchronization
   // Sendable: the entries are immutable, and the tokens atomic.
 
   @safe private struct Slot: ~Copyable {
-    /// The shim's entry of the method.
+    /// The shim's entry of the method. A slot without one has no tokens.
     let entry: UnsafePointer<fwd_proxy_method>?
     /// The token of a key, or 0. Relaxed suffices: nothing else is read because
     /// of it but what was immutable before the proxy was shared.
@@ -40,9 +40,10 @@ internal import Synchronization
     count = requirements.count
     unsafe slots = .allocate(capacity: max(count, 1))
     for (index, requirement) in requirements.enumerated() {
+      let entry = unsafe method(requirement.selector)
+      let token = unsafe entry == nil ? 0 : requirement.token
       // SAFETY: the index is below the capacity. The shim keeps the order.
-      unsafe (slots + index).initialize(
-        to: Slot(entry: method(requirement.selector), token: Atomic(requirement.token)))
+      unsafe (slots + index).initialize(to: Slot(entry: entry, token: Atomic(token)))
     }
   }
 
@@ -71,9 +72,9 @@ internal import Synchronization
   /// The entry of a method at an index, if that is the method that a key fits:
   /// keys guess their index.
   @unsafe internal func entry(at index: Int, for token: UInt) -> UnsafePointer<fwd_proxy_method>? {
-    // SAFETY: the index is below the count.
+    // SAFETY: the index is below the count, and a slot with a token has an entry.
     guard index < count, unsafe slots[index].holds(token) else { return nil }
-    return unsafe slots[index].entry
+    return unsafe slots[index].entry.unsafelyUnwrapped
   }
 }
 

@@ -39,7 +39,7 @@ internal import CForwardingInternal
     unsafe delivery.frame = frame
     unsafe delivery.result = result
     return unsafe withUnsafeMutablePointer(to: &delivery) {
-      unsafe fwd_fan_out(core, entry, $0, nil) == FWD_OK
+      unsafe fwd_fan_out(core, entry, $0) == FWD_OK
     }
   }
 
