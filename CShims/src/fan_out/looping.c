@@ -90,15 +90,10 @@ __attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_em
   return find_arguments(looped);
 }
 
-/// Returns the words of the registers, from the delivery's frame or from its pointers. A call, since few deliveries
-/// need it.
+/// Loads the words of the registers from the delivery's frame or from its pointers. Most deliveries have them already, see
+/// `find_words`.
 __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
-  const fwd_function_target *function = fwd_called_function(delivery);
-  if (function && atomic_load_explicit(&function->has_words, memory_order_relaxed) && !delivery->is_changed) {
-    // The receiver's word, which would stand before the first argument's, is not read.
-    return (const fwd_replay_word *)((uintptr_t)delivery->arguments[0] - sizeof(fwd_replay_word));
-  }
   const fwd_compiled_method *method = looped->emission.method;
   const fwd_register_loads *loads = &method->loads;
   fwd_replay_word *words = words_of(looped);
@@ -114,11 +109,30 @@ __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_em
   return words;
 }
 
-/// Returns the words for a delivery with a frame.
+/// Returns the words that end before an argument, whose word is the second one. The first, the receiver's, is not read.
+static inline const fwd_replay_word *words_before(const void *argument) {
+  return (const fwd_replay_word *)((uintptr_t)argument - sizeof(fwd_replay_word));
+}
+
+/// Returns the words of the registers for a delivery with a frame.
 static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped) {
   if (__builtin_expect(looped->emission.method->loads.kind != FWD_LOADS_IN_ORDER, 0)) return load_words(looped);
-  // The receiver's word, which would stand before the frame, is not read.
-  return (const fwd_replay_word *)((uintptr_t)looped->emission.delivery->frame - sizeof(fwd_replay_word));
+  return words_before(looped->emission.delivery->frame);
+}
+
+/// Does the same for a delivery with pointers.
+static inline const fwd_replay_word *words_of_pointers(fwd_looped_emission *looped) {
+  const fwd_delivery *delivery = looped->emission.delivery;
+  const fwd_function_target *function = delivery->function;
+  if (function && atomic_load_explicit(&function->has_words, memory_order_relaxed) && !delivery->is_changed) {
+    return words_before(delivery->arguments[0]);
+  }
+  return load_words(looped);
+}
+
+/// Does the same for any delivery. A call, since the loops need it once at most.
+__attribute__((noinline)) static const fwd_replay_word *find_words(fwd_looped_emission *looped) {
+  return looped->emission.delivery->arguments ? words_of_pointers(looped) : words_of_frame(looped);
 }
 
 // MARK: Deliveries
@@ -180,7 +194,7 @@ static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emi
   const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
   const fwd_swift_closure *closure = implementation->closure;
   if (implementation->function) {
-    const fwd_replay_word *words = room > 0 ? words_of_frame(looped) : load_words(looped);
+    const fwd_replay_word *words = room > 0 ? words_of_frame(looped) : words_of_pointers(looped);
     if (!take(state, held, is_weak)) return;
     method->replayers.call(record->receiver, words, implementation->function, implementation->context);
   } else {
@@ -251,7 +265,7 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
     const fwd_implementation *implementation = fwd_dispatch_table_at_offset(record->table, offset);
     const fwd_function function = implementation->function;
     if (function) {
-      if (__builtin_expect(!words, 0)) words = load_words(looped);
+      if (__builtin_expect(!words, 0)) words = find_words(looped);
       fwd_take_turn(function, !first, &first);
       if (!take(state, held, is_weak)) continue;
       call(record->receiver, words, function, implementation->context);
@@ -276,6 +290,57 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
     }
     drop(held, is_weak);
     state->responses++;
+  }
+}
+
+/// Delivers to one of a few records, which has neither ended nor a gate. `*words` and `*arguments` are those that C functions and
+/// closures get, or NULL if they have not been found yet.
+static inline __attribute__((always_inline)) void deliver_to_one(fwd_looped_emission *looped, const fwd_record *record,
+                                                                 uintptr_t held, bool is_weak,
+                                                                 const fwd_replay_word **words, void *const **arguments) {
+  fwd_emission *state = &looped->emission;
+  const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
+  const fwd_swift_closure *closure = implementation->closure;
+  if (implementation->function) {
+    if (!*words) *words = find_words(looped);
+    if (!take(state, held, is_weak)) return;
+    state->method->replayers.call(record->receiver, *words, implementation->function, implementation->context);
+  } else {
+    if (!closure) {
+      if (implementation->packed) deliver_slowly(looped, record);
+      return;
+    }
+    if (!*arguments) *arguments = find_arguments_apart(looped);
+    if (__builtin_expect(!fwd_swift_closure_takes(closure, *arguments), 0)) {
+      // `fwd_deliver_to` finds out why, and reports it.
+      deliver_slowly(looped, record);
+      return;
+    }
+    if (!take(state, held, is_weak)) return;
+    call_closure(looped, record, closure, *arguments);
+  }
+  drop(held, is_weak);
+  state->responses++;
+}
+
+/// Delivers to a few records of any kind, of a list or of a batch. What `deliver_each` keeps from one record to the next would
+/// take more time here than it saves.
+FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
+  const fwd_replay_word *words = NULL;
+  void *const *arguments = NULL;
+  for (fwd_record *const *end = records + count; records < end; records++) {
+    const fwd_record *record = *records;
+    uintptr_t held = fwd_record_held(record), bits = held & FWD_HELD_BITS;
+    // A batch keeps all objects alive, however the subscriptions hold them.
+    if (looped->emission.delivery->batch && !(bits & FWD_HELD_IRREGULAR)) bits = FWD_HELD_STRONG;
+    // Before the table is read, since the table of a subscription that has ended may be gone.
+    if (bits == 0) {
+      deliver_to_one(looped, record, held, true, &words, &arguments);
+    } else if (bits <= FWD_HELD_NONE) {
+      deliver_to_one(looped, record, held, false, &words, &arguments);
+    } else {
+      deliver_slowly(looped, record);
+    }
   }
 }
 
@@ -306,7 +371,7 @@ FWD_HOT static void deliver_to_closures_first(fwd_looped_emission *looped, fwd_r
 __attribute__((noinline)) static void deliver_to_functions_first(fwd_looped_emission *looped, fwd_record *const *records,
                                                                  size_t count) {
   fwd_record *const *end = records + count;
-  const fwd_replay_word *words = load_words(looped);
+  const fwd_replay_word *words = find_words(looped);
   const fwd_compiled_method *method = looped->emission.method;
   // All are counted before the call, and those that are left subtracted after it, so that only two values are kept across it.
   looped->emission.responses += (size_t)(end - records);
@@ -377,7 +442,7 @@ static inline __attribute__((always_inline)) void replay_some(fwd_replay *replay
   size_t delivered = fwd_replay_closures(replay);
   emission_of(replay)->emission.responses += delivered;
   if (replay->count == 0) return;
-  if (!replay->words) replay->words = load_words(emission_of(replay));
+  if (!replay->words) replay->words = find_words(emission_of(replay));
   delivered = emission_of(replay)->emission.method->replayers.loop(replay);
   emission_of(replay)->emission.responses += delivered;
 }
@@ -414,7 +479,7 @@ enum { fewest_for_loop = 4 };
 /// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
 static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {
   if (count < fewest_for_loop) {
-    deliver_to_listed(looped, records, count);
+    deliver_to_few(looped, records, count);
   } else if (!has_weak && looped->emission.method->replayers.loop) {
     replay(looped, records, count);
   } else if (count < FWD_PREFETCHED_COUNT) {
@@ -514,7 +579,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
   if (members->count == 1) {
     deliver_to_lone_of_batch(looped, members->records[0], room);
-  } else if (members->count < fewest_for_loop || !method->replayers.loop) {
+  } else if (members->count < fewest_for_loop) {
+    deliver_to_few(looped, members->records, members->count);
+  } else if (!method->replayers.loop) {
     deliver_to_batched(looped, members->records, members->count);
   } else {
     replay(looped, members->records, members->count);
