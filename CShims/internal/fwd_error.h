@@ -17,7 +17,8 @@
 fwd_status fwd_error_set(fwd_error *FWD_NULLABLE error, fwd_status status, size_t offset,
                          const char *FWD_NONNULL message);
 
-/// Copies the calling thread's last error. Lets a caller on a hot path pass no `error` and read it only after a failure.
+/// Copies the calling thread's last error. Fan-outs report their errors in no other way, so that a caller reads one only after
+/// a failure.
 void fwd_error_last(fwd_error *FWD_NONNULL error);
 
 /// What the Swift module adds to an error that passes through C: the code and the argument of a value that a closure could

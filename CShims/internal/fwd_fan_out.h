@@ -107,11 +107,12 @@ const void *FWD_NULLABLE fwd_delivery_failure_result(const fwd_delivery *FWD_NON
 /// Delivers an invocation of `method` to the subscribers that implement it, by the method's policy. The result is
 /// written on success only. If it is an object, the caller must release it. Returns FWD_NESTED_TOO_DEEP, and calls no
 /// subscriber, if fan-outs inside of fan-outs have nearly used up the thread's stack. Changes the
-/// delivery (`batch`, `is_intercepted`, `is_unpinned`), so a delivery must not be used for two fan-outs.
+/// delivery (`batch`, `is_intercepted`, `is_unpinned`), so a delivery must not be used for two fan-outs. If the status is not
+/// FWD_OK, the thread's last error says why.
 fwd_status fwd_fan_out(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                        fwd_delivery *FWD_NONNULL delivery);
 
-/// Delivers as `fwd_fan_out` does, for a delivery that has nothing but a frame, and perhaps memory for a result. The frame has the
+/// Delivers as `fwd_fan_out` does, for a caller that has only a frame, and perhaps memory for a result. The frame must have the
 /// method's size and alignment.
 fwd_status fwd_fan_out_of_frame(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                                 const void *FWD_NULLABLE frame, void *FWD_NULLABLE result);
@@ -145,7 +146,8 @@ fwd_status fwd_gather(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_
 /// Frees the memory that the results have been given. Does not release them.
 void fwd_gathering_free(fwd_gathering *FWD_NONNULL gathering);
 
-/// Checks the sizes of a frame and of the memory for the result, then fans out.
+/// Checks the sizes of a frame and of the memory for the result, then fans out. Copies a frame that is not aligned. Fails as
+/// `fwd_fan_out` does.
 fwd_status fwd_forward_method(fwd_proxy *FWD_NONNULL proxy, const fwd_proxy_method *FWD_NONNULL method,
                               const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                               size_t result_size);

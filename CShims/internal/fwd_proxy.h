@@ -90,7 +90,8 @@ typedef struct fwd_proxy_operations {
   /// Calls `fwd_list_find_responders`: fan-outs of the method have asked many records in vain.
   void (*FWD_NONNULL find_responders)(void *FWD_NONNULL owner, size_t method);
   /// Forwards an invocation without a response to the forward target. Returns FWD_NO_RESPONDER if the target does not
-  /// respond either. Called only while `fwd_proxy_core_set_forwards` has set that the proxy forwards.
+  /// respond either. On any other failure it must set the thread's last error. Called only while `fwd_proxy_core_set_forwards`
+  /// has set that the proxy forwards.
   fwd_status (*FWD_NULLABLE forward_unhandled)(void *FWD_NONNULL owner,
                                                fwd_selector FWD_NONNULL selector,
                                                const struct fwd_delivery *FWD_NONNULL delivery);
@@ -98,7 +99,8 @@ typedef struct fwd_proxy_operations {
   bool (*FWD_NULLABLE forwards_unhandled)(void *FWD_NONNULL owner,
                                           fwd_selector FWD_NONNULL selector);
   /// Runs the interceptors of a method, for `fwd_fan_out`. To deliver the invocation, the interceptors call
-  /// `fwd_fan_out` again with `is_intercepted` and `is_nested` set. NULL for proxies without interceptors.
+  /// `fwd_fan_out` again with `is_intercepted` and `is_nested` set. If it fails, it must set the thread's last error. NULL for
+  /// proxies without interceptors.
   fwd_status (*FWD_NULLABLE intercept)(void *FWD_NONNULL owner,
                                        const struct fwd_proxy_method *FWD_NONNULL method,
                                        const struct fwd_delivery *FWD_NONNULL delivery);

@@ -731,7 +731,7 @@ int main(void) {
   check_cancelled_interceptor();
 #if FWD_HAS_SWIFTCALL
   // Lists of FWD_PREFETCHED_COUNT records and more are prefetched. The longest list has several segments.
-  const size_t counts[] = {1, 2, 5, 40, FWD_PREFETCHED_COUNT - 1, FWD_PREFETCHED_COUNT, 3000, member_limit};
+  const size_t counts[] = {1, 2, 3, 5, 40, FWD_PREFETCHED_COUNT - 1, FWD_PREFETCHED_COUNT, 3000, member_limit};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) check_closures(counts[i]);
 #endif
   check_begin("nothing is left");

@@ -593,6 +593,8 @@ static const nesting_way ways[] = {
      .implementation = FUNCTION(take_small), .call = call_small, .seen = 123456, .others = 1},
     {.name = "a function pointer, six small arguments, among five subscribers", .encoding = "v@:fffcsi",
      .implementation = FUNCTION(take_small), .call = call_small, .seen = 123456, .others = 4},
+    {.name = "a function pointer in a batch, six small arguments, among three subscribers", .encoding = "v@:fffcsi",
+     .implementation = FUNCTION(take_small), .call = call_small, .is_in_batch = true, .seen = 123456, .others = 2},
     {.name = "a function pointer with interceptors before and after, six small arguments, among five subscribers",
      .encoding = "v@:fffcsi", .implementation = FUNCTION(take_small), .call = call_small, .is_observed = true,
      .seen = 123456, .others = 4},

@@ -3,9 +3,9 @@
 
 /// Tests that the replay loops load the registers of every shape: each number of integer and vector registers that a void
 /// method can have, with a receiver alone and with a receiver and a selector. The first integer and the first vector have 4
-/// bytes, or all have 8. The test calls one, two and five subscribers, which the proxy holds weakly or not at all, with a frame
-/// and with pointers to the arguments, also in a batch. Each must get its own receiver and its own context. The loop passes the context in the integer
-/// register behind those of the method, or on the stack if the method uses all integer registers.
+/// bytes, or all have 8. The test calls one, two, three and five subscribers, which the proxy holds weakly or not at all, with a
+/// frame and with pointers to the arguments, also in a batch. Each must get its own receiver and its own context. The loop passes
+/// the context in the integer register behind those of the method, or on the stack if the method uses all integer registers.
 
 #include <stdint.h>
 #include <string.h>
@@ -171,8 +171,10 @@ int main(void) {
           snprintf(name, 80, "%zu hidden, %zu integer and %zu vector registers, %s%s", hidden, integers, vectors,
                    is_weak ? "weak" : "not held", is_narrow ? ", two of 4 bytes" : "");
           check_begin(name);
-          const size_t counts[] = {1, 2, subscriber_limit};
-          for (size_t i = 0; i < 3; i++) try_shape(&(shape){hidden, integers, vectors, is_weak, is_narrow}, counts[i]);
+          const size_t counts[] = {1, 2, 3, subscriber_limit};
+          for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            try_shape(&(shape){hidden, integers, vectors, is_weak, is_narrow}, counts[i]);
+          }
         }
       }
     }

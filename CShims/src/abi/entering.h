@@ -44,27 +44,27 @@ typedef struct fwd_entering {
 /// Counts a call that found no closure.
 FWD_KEEPS_REGISTERS void fwd_note_stale_call(void);
 
-
-/// The closure of a slot whose domain has been entered.
-static inline __attribute__((always_inline)) fwd_entering fwd_entered(fwd_closure_slot *slot, fwd_guard guard) {
+/// Finds the closure of a slot whose domain `guard` has entered. Counts the call as stale if there is none.
+static inline __attribute__((always_inline)) fwd_entering fwd_find_closure(fwd_closure_slot *slot, fwd_guard guard) {
   fwd_entering entering = {.guard = guard};
   entering.target = atomic_load_explicit(&slot->closure, memory_order_acquire);
   if (FWD_RARELY(!entering.target)) fwd_note_stale_call();
   return entering;
 }
 
-/// Finds the closure of a slot, and keeps it until `fwd_leave`, by a free hazard pointer.
+/// Finds the closure of a slot, and keeps it until `fwd_leave`. `hazard` is free, from `fwd_hazard_at`; not from
+/// `fwd_hazard_find`.
 static inline __attribute__((always_inline)) fwd_entering fwd_enter_by(fwd_closure_slot *slot, fwd_hazard *hazard) {
   fwd_guard guard = {.hazard = hazard, .domain = &slot->domain};
   fwd_hazard_announce(&guard);
-  return fwd_entered(slot, guard);
+  return fwd_find_closure(slot, guard);
 }
 
 /// Finds the closure of a slot, and keeps it until `fwd_leave`.
 static inline fwd_entering fwd_enter(fwd_closure_slot *slot) {
   fwd_hazard *hazard = fwd_hazard_at(0);
   if (FWD_RARELY(!hazard)) hazard = fwd_hazard_find(&slot->domain);
-  return fwd_entered(slot, fwd_hazard_enter_by(&slot->domain, hazard));
+  return fwd_find_closure(slot, fwd_hazard_enter_by(&slot->domain, hazard));
 }
 
 static inline void fwd_leave(fwd_entering entering) { fwd_hazard_leave(entering.guard); }

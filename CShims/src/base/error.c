@@ -81,6 +81,7 @@ fwd_error_detail fwd_error_last_detail(void) { return last_detail; }
 void fwd_error_keep(fwd_kept_error *kept) { *kept = (fwd_kept_error){.error = last, .detail = last_detail}; }
 
 fwd_status fwd_error_restore(const fwd_kept_error *kept) {
+  // Not a plain copy: the message of `fwd_fail_delivery` comes from Swift, and is made printable here.
   fwd_error_set(NULL, kept->error.status, kept->error.offset, kept->error.message);
   last_detail = kept->detail;
   return kept->error.status;

@@ -20,6 +20,7 @@
 /// until the next call.
 static inline bool fwd_has_one_thread(void) {
 #if defined(FWD_ASKS_FOR_THREADS)
+  // Expected to be false: most programs in Swift have several threads.
   return __builtin_expect(__libc_single_threaded, 0);
 #else
   return false;

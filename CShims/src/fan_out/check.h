@@ -21,7 +21,7 @@ static inline bool fwd_fits_frame(const fwd_compiled_method *method, const void 
 /// Whether a result buffer exists and has the result's size, or is NULL with size 0 because the result is not wanted. If
 /// not, `fwd_fail_result` says why.
 static inline bool fwd_fits_result(const fwd_compiled_method *method, const void *result, size_t size) {
-  // No result is wanted, or it has no bytes.
+  // With size 0, the result is not wanted, or has no bytes.
   if (size == 0) return FWD_USUALLY(!result) || method->result.size == 0;
   return result && size == method->result.size;
 }

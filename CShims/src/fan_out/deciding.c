@@ -119,9 +119,9 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
   return visited_to(next, true);
 }
 
-/// Delivers to the weak closures that come first, all of which respond, for a method that `overwrites` results. Returns the place
-/// of the first record that it leaves. The last result stands in the room for a result. Not a part of `visit_closures`, so that
-/// a recursion has a stack frame of one of the two only.
+/// Delivers to the weak closures that come first, for a method that needs the last result only. All of them respond. Leaves that
+/// result in `at_hand.result`; the caller counts the responses and keeps it. Returns the place of the first record that it
+/// leaves. Not a part of `visit_closures`, so that a recursion has a stack frame of one of the two only.
 FWD_HOT static fwd_record *const *visit_weak_closures(fwd_deciding_emission *deciding, fwd_record *const *next,
                                                       fwd_record *const *end) {
   const fwd_emission *state = &deciding->emission;
@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) visited deliver_to_all(fwd_deciding
     visited visit = visited_to(next, true);
     way chosen = way_to(&deciding->emission, *next);
     if (chosen == WAY_CLOSURE) {
-      if (deciding->emission.method->overwrites) {
+      if (deciding->emission.method->needs_last_only) {
         fwd_record *const *reached = visit_weak_closures(deciding, next, end);
         if (reached != next) {
           deciding->emission.responses += (size_t)(reached - next);

@@ -68,14 +68,14 @@ static inline fwd_looped_emission *fwd_looped_emission_of(fwd_emission *state) {
   return (fwd_looped_emission *)((char *)state - offsetof(fwd_looped_emission, emission));
 }
 
-/// Begins a fan-out that has called nobody yet. If it is going to, `fwd_nesting_push` adds its frame to the thread's.
+/// Begins a fan-out. Sets all of the frame but `outer`. A fan-out that delivers must then call `fwd_nesting_push`.
 static inline void fwd_emission_begin(fwd_emission *state, fwd_proxy *proxy, const fwd_compiled_method *method,
                                       const fwd_delivery *delivery, fwd_nesting_kind kind) {
   state->proxy = proxy;
   state->method = method;
   state->delivery = delivery;
   state->responses = 0;
-  // Neighbours, so that compilers set them by one store.
+  // These members are adjacent, so compilers set them with one store.
   state->frame.handled = false;
   state->frame.kind = (uint8_t)kind;
   state->frame.met_dead = false;

@@ -4,14 +4,16 @@
 /// The fan-out: one invocation delivered to every subscriber that implements its method, by the method's result
 /// policy.
 ///
-///     ResolvedMethod.forward (Swift)   fwd_forward (forward.c)      a C function pointer (proxy_closure.c, owned_function.c)
+///     `send` by a key (Swift)    fwd_forward (forward.c)      a C function pointer (proxy_closure.c, owned_function.c)
 ///                |                           |                              |
 ///     fwd_fan_out_of_frame       fwd_fan_out_unpinned_frame        fwd_fan_out_of_function
 ///                `---------------------------+------------------------------'
-///                                            |
-///        Is it a narrow void method, neither blocked nor intercepted, outside of batches?  (`fwd_is_usual`)
+///                                            |  also ResolvedMethod.forward (Swift), by fwd_forward_method (forward.c) and
+///                                            |  `fwd_fan_out_of_frame_inline` (fan_out.h)
+///        Is the fast path open?  (`fwd_has_fast_path`: a narrow void method that is neither blocked nor intercepted, no batch)
 ///                                            | yes  -> at once to looping.c
-///                                            | no: `fwd_fan_out`, which all other callers begin with
+///                                            | no: `fan_out`, by `fwd_fan_out`, which all other callers begin with, or by
+///                                            |     `fwd_fan_out_frame_slowly`
 ///                                            v
 ///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds the proxy's batch, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
@@ -185,14 +187,14 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_del
 
 fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
   const fwd_function_target *target = delivery->function;
-  if (__builtin_expect(fwd_is_usual(target->proxy, target->method), 1)) {
+  if (__builtin_expect(fwd_has_fast_path(target->proxy, target->method), 1)) {
     return fwd_fan_out_pointers(target->proxy, target->method, delivery);
   }
   return fwd_fan_out(target->proxy, &target->method->method, delivery);
 }
 
 fwd_status fwd_fan_out_unpinned_frame(fwd_proxy *proxy, const fwd_compiled_method *method, fwd_delivery *delivery) {
-  if (__builtin_expect(fwd_is_usual(proxy, method), 1)) return fwd_fan_out_frame(proxy, method, delivery);
+  if (__builtin_expect(fwd_has_fast_path(proxy, method), 1)) return fwd_fan_out_frame(proxy, method, delivery);
   return fwd_fan_out(proxy, &method->method, delivery);
 }
 
@@ -200,11 +202,10 @@ fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method
   return fwd_fan_out_of_frame_inline(proxy, fwd_compiled_method_of(method), frame, result);
 }
 
-fwd_status fwd_fan_out_unusual_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result) {
+fwd_status fwd_fan_out_frame_slowly(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result) {
   fwd_delivery delivery = {.frame = frame, .result = result};
   return fan_out(proxy, method, &delivery);
 }
-
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,
                               fwd_error *error) {
@@ -214,6 +215,7 @@ fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *
       .result = result,
       .is_nested = true,
   };
-  (void)error;
-  return fan_out(receiver, fwd_compiled_method_of(method), &delivery);
+  fwd_status status = fan_out(receiver, fwd_compiled_method_of(method), &delivery);
+  if (__builtin_expect(status != FWD_OK, 0) && error) fwd_error_last(error);
+  return status;
 }

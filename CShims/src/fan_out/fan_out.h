@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// How a fan-out begins, if there is nothing but a frame.
+/// The fast path of a fan-out: the check for it, inline, and the entry for callers that have only a frame. fan_out.c has the
+/// rest.
 
 #ifndef FWD_SRC_FAN_OUT_H
 #define FWD_SRC_FAN_OUT_H
@@ -9,22 +10,23 @@
 #include "fan_out/looping.h"
 #include "fan_out/nesting.h"
 
-/// Whether the usual way is open: the method is narrow, is neither blocked nor intercepted, has a responder, and the thread is in
-/// no batch. Then a loop can deliver at once.
-static inline bool fwd_is_usual(fwd_proxy *proxy, const fwd_compiled_method *method) {
+/// Whether the fast path is open: the method is narrow, neither blocked nor intercepted, and some subscriber may implement it;
+/// the thread has entered no batch; and libffi is not forced. Then looping.c delivers at once.
+static inline bool fwd_has_fast_path(fwd_proxy *proxy, const fwd_compiled_method *method) {
   return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0 && method->is_narrow &&
          !fwd_nesting_of_thread.batches && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
 }
 
-/// `fwd_fan_out_of_frame` where the usual way is not open.
-fwd_status fwd_fan_out_unusual_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result);
+/// The slow path of `fwd_fan_out_of_frame`.
+fwd_status fwd_fan_out_frame_slowly(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result);
 
-/// `fwd_fan_out_of_frame`, inline. The two functions that it calls make a delivery each, so it takes no stack.
+/// `fwd_fan_out_of_frame`, inline. Each function that it calls has the `fwd_delivery` in its own stack frame, so the caller's
+/// does not grow, and both calls can be jumps.
 static inline __attribute__((always_inline)) fwd_status fwd_fan_out_of_frame_inline(fwd_proxy *proxy,
                                                                                     const fwd_compiled_method *method,
                                                                                     const void *frame, void *result) {
-  if (__builtin_expect(fwd_is_usual(proxy, method), 1)) return fwd_fan_out_usual_frame(proxy, method, frame, result);
-  return fwd_fan_out_unusual_frame(proxy, method, frame, result);
+  if (__builtin_expect(fwd_has_fast_path(proxy, method), 1)) return fwd_fan_out_frame_fast(proxy, method, frame, result);
+  return fwd_fan_out_frame_slowly(proxy, method, frame, result);
 }
 
 #endif

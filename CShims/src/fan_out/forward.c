@@ -8,9 +8,9 @@
 ///     fwd_forward            selector ------------> check sizes and alignment ----------> fwd_fan_out_unpinned_frame
 ///     fwd_batch_forward      selector ------------> check sizes and alignment ----------> fwd_fan_out
 ///     fwd_forward_arguments  selector --> check count, addresses and alignment ----------> fwd_fan_out
-///     fwd_forward_method     for Swift: ----------> check sizes and alignment ----------> fwd_fan_out_of_frame
+///     fwd_forward_method     method --------------> check sizes and alignment ----------> fwd_fan_out_of_frame_inline
 ///
-/// Swift has found the method, and keeps the proxy alive.
+/// `fwd_forward_method` is for Swift, which has found the method and keeps the proxy alive.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,8 @@ __attribute__((noinline)) static fwd_status fan_out_copy(fwd_proxy *proxy, const
   // No type of an encoding is aligned more strictly than malloc's memory.
   void *copy = malloc(size);
   if (!copy) return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for an argument frame of %zu bytes", size);
-  fwd_delivery delivery = {.frame = memcpy(copy, frame, size), .result = result, .batch = batch};
+  memcpy(copy, frame, size);
+  fwd_delivery delivery = {.frame = copy, .result = result, .batch = batch};
   fwd_status status = fwd_fan_out(proxy, method, &delivery);
   free(copy);
   return status;
@@ -127,7 +128,7 @@ __attribute__((cold, noinline)) static fwd_status fail_sizes(const fwd_proxy_met
 
 /// Whether deliveries can read the arguments in place, as values of their types.
 static inline bool is_aligned(const fwd_compiled_method *method, const void *frame) {
-  return ((uintptr_t)frame & method->frame_mask) == 0;
+  return ((uintptr_t)frame & method->alignment_mask) == 0;
 }
 
 /// Fans out a frame whose size has been checked. Inline, since each function on the way takes some stack at each level of a
@@ -189,8 +190,8 @@ fwd_status fwd_batch_forward(fwd_batch *batch, fwd_selector selector, const void
   if (!fit_sizes(method, frame, frame_size, result, result_size)) {
     return fail_sizes(method, frame, frame_size, result, result_size);
   }
+  // No reference to the owner is needed: the batch keeps the proxy.
   if (!is_aligned(fwd_compiled_method_of(method), frame)) return fan_out_copy(proxy, method, batch, frame, result);
-  // The batch keeps the proxy.
   fwd_delivery delivery = {.frame = frame, .result = result, .batch = batch};
   return fwd_fan_out(proxy, method, &delivery);
 }

@@ -22,9 +22,9 @@
 
 // MARK: Arguments
 
-// The emission comes last, and so next to the frame pointer: its members have shorter addresses there. In front of it there is
-// room for the words of the registers, as many as the method needs. A delivery with a frame also needs room for pointers to the
-// arguments, the hidden ones not counted. One with pointers does not, and so takes less of the stack.
+// The emission is the last member, next to the frame pointer, where offsets are short. In front of it are the words of the
+// registers and, for a delivery with a frame, in front of them pointers to the arguments without the hidden ones. A delivery
+// with pointers needs no such memory, and so takes less stack.
 
 typedef struct narrow_emission {
   fwd_replay_word words[FWD_REPLAY_NARROW];
@@ -46,32 +46,33 @@ typedef struct wide_frame_emission {
   wide_emission wide;
 } wide_frame_emission;
 
-/// The number of words, and of pointers, that an emission has room for.
-static inline size_t room_of(const fwd_looped_emission *looped) {
+/// The number of words, and of pointers, that an emission has memory for.
+static inline size_t capacity_of(const fwd_looped_emission *looped) {
   return looped->emission.method->is_narrow ? FWD_REPLAY_NARROW : FWD_REPLAY_WIDE;
 }
 
 static inline fwd_replay_word *words_of(fwd_looped_emission *looped) {
-  _Static_assert(offsetof(narrow_emission, looped) == FWD_REPLAY_NARROW * sizeof(fwd_replay_word), "the words end there");
-  _Static_assert(offsetof(wide_emission, looped) == FWD_REPLAY_WIDE * sizeof(fwd_replay_word), "in any emission");
-  return (fwd_replay_word *)looped - room_of(looped);
+  _Static_assert(offsetof(narrow_emission, looped) == FWD_REPLAY_NARROW * sizeof(fwd_replay_word), "the emission comes last");
+  _Static_assert(offsetof(wide_emission, looped) == FWD_REPLAY_WIDE * sizeof(fwd_replay_word), "here, too");
+  return (fwd_replay_word *)looped - capacity_of(looped);
 }
 
-/// `room` is `room_of` the emission.
-static inline void **pointers_of(fwd_looped_emission *looped, size_t room) {
-  _Static_assert(offsetof(narrow_frame_emission, narrow) == FWD_REPLAY_NARROW * sizeof(void *), "the pointers come first");
-  _Static_assert(offsetof(wide_frame_emission, wide) == FWD_REPLAY_WIDE * sizeof(void *), "in any emission");
-  return (void **)looped - 2 * room;
+/// Returns the memory for pointers to the arguments, which is in front of the words. `capacity` must be `capacity_of(looped)`;
+/// callers that know it pass a constant.
+static inline void **pointers_of(fwd_looped_emission *looped, size_t capacity) {
+  _Static_assert(offsetof(narrow_frame_emission, narrow) == FWD_REPLAY_NARROW * sizeof(void *), "the words follow the pointers");
+  _Static_assert(offsetof(wide_frame_emission, wide) == FWD_REPLAY_WIDE * sizeof(void *), "here, too");
+  return (void **)((fwd_replay_word *)looped - capacity) - capacity;
 }
 
-/// Returns pointers to the arguments, the hidden ones left out: pointers into the caller's frame. `room` is that of
-/// `pointers_of`.
-static inline __attribute__((always_inline)) void *const *point_into_frame(fwd_looped_emission *looped, size_t room) {
+/// Fills the emission's memory with pointers into the caller's frame, without the hidden arguments, and returns it. `capacity` is
+/// that of `pointers_of`.
+static inline __attribute__((always_inline)) void *const *point_into_frame(fwd_looped_emission *looped, size_t capacity) {
   const fwd_emission *state = &looped->emission;
   const fwd_delivery *delivery = state->delivery;
   const fwd_compiled_method *method = state->method;
   uint32_t hidden_count = method->hidden_count;
-  void **pointers = pointers_of(looped, room);
+  void **pointers = pointers_of(looped, capacity);
   const uint32_t *offset = method->offsets, *end = offset + (method->argument_count - hidden_count);
   uintptr_t frame = (uintptr_t)delivery->frame;
   FWD_SHORT_LOOP
@@ -82,7 +83,7 @@ static inline __attribute__((always_inline)) void *const *point_into_frame(fwd_l
 /// Returns pointers to the arguments, the hidden ones left out: the caller's, or pointers into its frame.
 static inline __attribute__((always_inline)) void *const *find_arguments(fwd_looped_emission *looped) {
   void *const *given = looped->emission.delivery->arguments;
-  return given ? given : point_into_frame(looped, room_of(looped));
+  return given ? given : point_into_frame(looped, capacity_of(looped));
 }
 
 /// `find_arguments` as a call, for loops: inlined, it would take registers from them.
@@ -90,8 +91,8 @@ __attribute__((noinline)) static void *const *find_arguments_apart(fwd_looped_em
   return find_arguments(looped);
 }
 
-/// Loads the words of the registers from the delivery's frame or from its pointers. Most deliveries have them already, see
-/// `find_words`.
+/// Loads the words of the registers from the delivery's frame or from its pointers. `find_words` calls this only if the arguments
+/// are not in memory as such words.
 __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
   const fwd_compiled_method *method = looped->emission.method;
@@ -109,28 +110,29 @@ __attribute__((noinline)) static const fwd_replay_word *load_words(fwd_looped_em
   return words;
 }
 
-/// Returns the words that end before an argument, whose word is the second one. The first, the receiver's, is not read.
-static inline const fwd_replay_word *words_before(const void *argument) {
-  return (const fwd_replay_word *)((uintptr_t)argument - sizeof(fwd_replay_word));
+/// Returns the words of the registers if the arguments are in memory as such words already. The array begins one word before the
+/// first argument, at the receiver's word, which is not read: it may be foreign memory.
+static inline const fwd_replay_word *words_in_place(const void *first_argument) {
+  return (const fwd_replay_word *)((uintptr_t)first_argument - sizeof(fwd_replay_word));
 }
 
 /// Returns the words of the registers for a delivery with a frame.
 static inline const fwd_replay_word *words_of_frame(fwd_looped_emission *looped) {
   if (__builtin_expect(looped->emission.method->loads.kind != FWD_LOADS_IN_ORDER, 0)) return load_words(looped);
-  return words_before(looped->emission.delivery->frame);
+  return words_in_place(looped->emission.delivery->frame);
 }
 
-/// Does the same for a delivery with pointers.
+/// Returns the words of the registers for a delivery with pointers.
 static inline const fwd_replay_word *words_of_pointers(fwd_looped_emission *looped) {
   const fwd_delivery *delivery = looped->emission.delivery;
   const fwd_function_target *function = delivery->function;
   if (function && atomic_load_explicit(&function->has_words, memory_order_relaxed) && !delivery->is_changed) {
-    return words_before(delivery->arguments[0]);
+    return words_in_place(delivery->arguments[0]);
   }
   return load_words(looped);
 }
 
-/// Does the same for any delivery. A call, since the loops need it once at most.
+/// Returns the words of the registers for any delivery. Not inlined, since a loop needs them at most once.
 __attribute__((noinline)) static const fwd_replay_word *find_words(fwd_looped_emission *looped) {
   return looped->emission.delivery->arguments ? words_of_pointers(looped) : words_of_frame(looped);
 }
@@ -183,47 +185,62 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
   looped->record = NULL;
 }
 
-/// Delivers to a list's only record, which has neither ended nor a gate. `held` is read only if it `is_weak`. `arguments`
-/// are pointers for closures, or NULL if they have not been found yet. `room` is that of `pointers_of` if the delivery has a
-/// frame, and 0 if it has pointers.
-static inline __attribute__((always_inline)) void deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
-                                                                  uintptr_t held, bool is_weak, void *const *arguments,
-                                                                  size_t room) {
+/// A `capacity` of `deliver_plainly`: the delivery has a frame or pointers, and calls find the words and the pointers.
+#define FOUND_BY_CALLS SIZE_MAX
+
+/// Delivers to a record that has neither ended nor a gate. Returns whether the caller must count a response; `deliver_slowly`
+/// counts its own. `held` is read only if it `is_weak`. `*words` and `*arguments`, for C functions and closures, are NULL until a
+/// delivery has needed them. `capacity` is `capacity_of` the emission if the delivery has a frame, 0 if it has pointers, or
+/// FOUND_BY_CALLS.
+static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
+                                                                  uintptr_t held, bool is_weak,
+                                                                  const fwd_replay_word **words,
+                                                                  void *const **arguments, size_t capacity) {
   fwd_emission *state = &looped->emission;
   const fwd_compiled_method *method = state->method;
   const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
   const fwd_swift_closure *closure = implementation->closure;
   if (implementation->function) {
-    const fwd_replay_word *words = room > 0 ? words_of_frame(looped) : words_of_pointers(looped);
-    if (!take(state, held, is_weak)) return;
-    method->replayers.call(record->receiver, words, implementation->function, implementation->context);
+    if (!*words) {
+      *words = capacity == FOUND_BY_CALLS ? find_words(looped)
+               : capacity > 0             ? words_of_frame(looped)
+                                          : words_of_pointers(looped);
+    }
+    if (!take(state, held, is_weak)) return false;
+    method->replayers.call(record->receiver, *words, implementation->function, implementation->context);
   } else {
     if (!closure) {
       if (implementation->packed) deliver_slowly(looped, record);
-      return;
+      return false;
     }
-    if (!arguments) arguments = room > 0 ? point_into_frame(looped, room) : state->delivery->arguments;
-    if (__builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) {
+    if (!*arguments) {
+      *arguments = capacity == FOUND_BY_CALLS ? find_arguments_apart(looped)
+                   : capacity > 0             ? point_into_frame(looped, capacity)
+                                              : state->delivery->arguments;
+    }
+    if (__builtin_expect(!fwd_swift_closure_takes(closure, *arguments), 0)) {
       // `fwd_deliver_to` finds out why, and reports it.
       deliver_slowly(looped, record);
-      return;
+      return false;
     }
-    if (!take(state, held, is_weak)) return;
-    call_closure(looped, record, closure, arguments);
+    if (!take(state, held, is_weak)) return false;
+    call_closure(looped, record, closure, *arguments);
   }
   drop(held, is_weak);
-  state->responses = 1;
+  return true;
 }
 
-/// Delivers to a list's only record, of any kind.
+/// Delivers to a list's only record, of any kind. `arguments` are pointers for closures, or NULL if they have not been found yet.
+/// `capacity` is that of `deliver_plainly`.
 static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
-                                                                  void *const *arguments, size_t room) {
+                                                                  void *const *arguments, size_t capacity) {
   uintptr_t held = fwd_record_held(record);
+  const fwd_replay_word *words = NULL;
   // Before the table is read, since the table of a subscription that has ended may be gone.
   if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {
-    deliver_plainly(looped, record, held, true, arguments, room);
+    if (deliver_plainly(looped, record, held, true, &words, &arguments, capacity)) looped->emission.responses = 1;
   } else if (fwd_held_is_steady(held)) {
-    deliver_plainly(looped, record, held, false, arguments, room);
+    if (deliver_plainly(looped, record, held, false, &words, &arguments, capacity)) looped->emission.responses = 1;
   } else {
     deliver_slowly(looped, record);
   }
@@ -231,12 +248,14 @@ static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emi
 
 /// The same for a batch, which keeps the object alive, however the subscription holds it.
 static inline __attribute__((always_inline)) void deliver_to_lone_of_batch(fwd_looped_emission *looped,
-                                                                           const fwd_record *record, size_t room) {
+                                                                           const fwd_record *record, size_t capacity) {
   uintptr_t held = fwd_record_held(record);
+  const fwd_replay_word *words = NULL;
+  void *const *arguments = NULL;
   if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {
     deliver_slowly(looped, record);
-  } else {
-    deliver_plainly(looped, record, held, false, NULL, room);
+  } else if (deliver_plainly(looped, record, held, false, &words, &arguments, capacity)) {
+    looped->emission.responses = 1;
   }
 }
 
@@ -293,38 +312,9 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   }
 }
 
-/// Delivers to one of a few records, which has neither ended nor a gate. `*words` and `*arguments` are those that C functions and
-/// closures get, or NULL if they have not been found yet.
-static inline __attribute__((always_inline)) void deliver_to_one(fwd_looped_emission *looped, const fwd_record *record,
-                                                                 uintptr_t held, bool is_weak,
-                                                                 const fwd_replay_word **words, void *const **arguments) {
-  fwd_emission *state = &looped->emission;
-  const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
-  const fwd_swift_closure *closure = implementation->closure;
-  if (implementation->function) {
-    if (!*words) *words = find_words(looped);
-    if (!take(state, held, is_weak)) return;
-    state->method->replayers.call(record->receiver, *words, implementation->function, implementation->context);
-  } else {
-    if (!closure) {
-      if (implementation->packed) deliver_slowly(looped, record);
-      return;
-    }
-    if (!*arguments) *arguments = find_arguments_apart(looped);
-    if (__builtin_expect(!fwd_swift_closure_takes(closure, *arguments), 0)) {
-      // `fwd_deliver_to` finds out why, and reports it.
-      deliver_slowly(looped, record);
-      return;
-    }
-    if (!take(state, held, is_weak)) return;
-    call_closure(looped, record, closure, *arguments);
-  }
-  drop(held, is_weak);
-  state->responses++;
-}
-
-/// Delivers to a few records of any kind, of a list or of a batch. What `deliver_each` keeps from one record to the next would
-/// take more time here than it saves.
+/// Delivers to two or three records of any kind, of a list or of a batch. Keeps less from one record to the next than
+/// `deliver_each`: not the accepted closure, and not the function that `fwd_take_turn` compares. For so few records that would
+/// take more time than it saves.
 FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   const fwd_replay_word *words = NULL;
   void *const *arguments = NULL;
@@ -335,9 +325,9 @@ FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *cons
     if (looped->emission.delivery->batch && !(bits & FWD_HELD_IRREGULAR)) bits = FWD_HELD_STRONG;
     // Before the table is read, since the table of a subscription that has ended may be gone.
     if (bits == 0) {
-      deliver_to_one(looped, record, held, true, &words, &arguments);
-    } else if (bits <= FWD_HELD_NONE) {
-      deliver_to_one(looped, record, held, false, &words, &arguments);
+      if (deliver_plainly(looped, record, held, true, &words, &arguments, FOUND_BY_CALLS)) looped->emission.responses++;
+    } else if (fwd_held_is_steady(bits)) {
+      if (deliver_plainly(looped, record, held, false, &words, &arguments, FOUND_BY_CALLS)) looped->emission.responses++;
     } else {
       deliver_slowly(looped, record);
     }
@@ -473,7 +463,7 @@ static inline void replay(fwd_looped_emission *looped, fwd_record *const *record
   }
 }
 
-/// From so many records on the loops for one kind of records are faster than `deliver_each`.
+/// The number of records from which on the loops that keep state between deliveries are faster than `deliver_to_few`.
 enum { fewest_for_loop = 4 };
 
 /// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
@@ -517,13 +507,13 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `room`.
+/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `capacity`.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
-                                                                       void *const *arguments, size_t room) {
-  // First, since one record is asked sooner than whether the responders are known.
+                                                                       void *const *arguments, size_t capacity) {
+  // Before `fwd_is_short`: to ask one record costs less than to look whether the responders are known.
   if (reading->count == 1 && __builtin_expect(!reading->is_long, 1)) {
-    deliver_to_lone(looped, reading->records[0], arguments, room);
+    deliver_to_lone(looped, reading->records[0], arguments, capacity);
     return 1;
   }
   if (__builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
@@ -554,17 +544,18 @@ static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission 
   return fwd_outcome_finish_void(state);
 }
 
-/// Delivers to the proxy's current subscribers. `room` is that of `deliver_plainly`. All callers pass a constant, since to ask
-/// would cost an emission some percent.
+/// Delivers to the proxy's current subscribers. `capacity` is that of `deliver_plainly`. Each caller passes a constant: a test at
+/// run time would cost some percent of a fan-out.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                 const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery,
-                                                                size_t room) {
+                                                                size_t capacity) {
+  const bool has_pointers = capacity == 0;
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery, FWD_NESTING_LOOPS)) return fwd_nesting_fail(method->method.selector);
   fwd_nesting_push(&state->frame);
-  const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), room > 0 ? 0 : 1);
-  size_t asked = deliver_to_reading(looped, &reading, NULL, room);
+  const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
+  size_t asked = deliver_to_reading(looped, &reading, NULL, capacity);
   fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
   return end(looped, asked);
 }
@@ -572,13 +563,13 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emiss
 /// Delivers to the subscribers of a batch.
 static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
-                                                                         const fwd_delivery *delivery, size_t room) {
+                                                                         const fwd_delivery *delivery, size_t capacity) {
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery, FWD_NESTING_LOOPS)) return fwd_nesting_fail(method->method.selector);
   fwd_nesting_push(&state->frame);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
   if (members->count == 1) {
-    deliver_to_lone_of_batch(looped, members->records[0], room);
+    deliver_to_lone_of_batch(looped, members->records[0], capacity);
   } else if (members->count < fewest_for_loop) {
     deliver_to_few(looped, members->records, members->count);
   } else if (!method->replayers.loop) {
@@ -597,7 +588,7 @@ FWD_HOT fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method
   return fan_out(&emission.narrow.looped, proxy, method, delivery, FWD_REPLAY_NARROW);
 }
 
-FWD_HOT fwd_status fwd_fan_out_usual_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame,
+FWD_HOT fwd_status fwd_fan_out_frame_fast(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame,
                                            void *result) {
   narrow_frame_emission emission;
   const fwd_delivery delivery = {.frame = frame, .result = result};
@@ -694,14 +685,15 @@ static inline fwd_hazard *enter_again(const fwd_emission *state, fwd_hazard *haz
 }
 
 /// Fans out to the subscribers of the moment, and calls the interceptors before and after them in the same emission.
-/// `room` is that of `deliver_plainly`.
+/// `capacity` is that of `deliver_plainly`.
 static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                          const fwd_compiled_method *method,
                                                                          const fwd_delivery *delivery,
-                                                                         fwd_fan_out_afterwards otherwise, size_t room) {
+                                                                         fwd_fan_out_afterwards otherwise, size_t capacity) {
+  const bool has_pointers = capacity == 0;
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery, FWD_NESTING_OTHER)) return fwd_nesting_fail(method->method.selector);
-  fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, room > 0 ? 0 : 1).hazard;
+  fwd_hazard *hazard = fwd_hazard_enter_within(&fwd_proxy_list(proxy)->domain, has_pointers ? 1 : 0).hazard;
   const fwd_taps *taps = fwd_list_taps(fwd_proxy_list(proxy), method->index);
   // The taps may have been replaced since the caller has read the method's bits.
   if (__builtin_expect(!taps || taps->has_stub, 0)) {
@@ -710,10 +702,10 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   }
   // A call of a function pointer has already taken more stack than one with a frame. So the code behind this line reads the
   // emission again instead of keeping the parameters.
-  if (room == 0) __asm__("" : : "r"(looped) : "memory");
+  if (has_pointers) __asm__("" : : "r"(looped) : "memory");
   fwd_nesting_push(&state->frame);
   void *const *arguments = NULL;
-  if (room == 0) {
+  if (has_pointers) {
     taps = call_taps_of_pointers(looped, taps);
   } else if (taps->before_count > 0) {
     arguments = __builtin_expect(is_lone(taps), 1) ? call_lone_tap(looped, taps) : call_earlier_taps(looped, taps);
@@ -725,11 +717,11 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});
-  size_t asked = deliver_to_reading(looped, &reading, arguments, room);
+  size_t asked = deliver_to_reading(looped, &reading, arguments, capacity);
   state->frame.kind = FWD_NESTING_OTHER;
   // If the fan-out has succeeded, the only interceptor is called here, which saves a frame. Otherwise, and if the end of a
   // subscription is to be told first, `call_later_taps` calls it after the fan-out has been left.
-  if (room > 0 && taps && is_lone(taps) && state->responses > 0 && !state->failure && !state->frame.met_dead) {
+  if (!has_pointers && taps && is_lone(taps) && state->responses > 0 && !state->failure && !state->frame.met_dead) {
     call_lone_tap(looped, taps);
     taps = NULL;
   }

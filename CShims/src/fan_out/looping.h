@@ -23,8 +23,9 @@ static inline bool fwd_has_loop(const fwd_compiled_method *method, const fwd_del
 
 /// Delivers to the proxy's current subscribers. The method is narrow, and the delivery has a frame.
 fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery);
-/// The same with a delivery of its own, that of `fwd_fan_out_of_frame`: it takes less time and less stack.
-fwd_status fwd_fan_out_usual_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result);
+/// The same for a caller that has no `fwd_delivery`: makes one of `frame` and `result`. One stack frame for both takes less time
+/// and less stack.
+fwd_status fwd_fan_out_frame_fast(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result);
 /// The same for a delivery that has pointers to its arguments.
 fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery);
 /// The same two for a method that is not narrow.

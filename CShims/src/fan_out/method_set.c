@@ -16,8 +16,8 @@ static bool is_plain(const fwd_proxy_method *method, const fwd_layout *result) {
   return result->size == 0 && !method->fold.step && method->policy == FWD_RESULT_DEFAULT;
 }
 
-/// See `overwrites` of fwd_compiled_method.
-static bool overwrites(const fwd_compiled_method *compiled) {
+/// See `needs_last_only` of fwd_compiled_method.
+static bool needs_last_only(const fwd_compiled_method *compiled) {
   return compiled->is_plain ||
          (compiled->method.policy == FWD_RESULT_ALL_LAST && !compiled->method.fold.step && !compiled->returns_object);
 }
@@ -31,7 +31,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   compiled->argument_count = (uint32_t)fwd_signature_argument_count(signature);
   compiled->hidden_count = (uint32_t)fwd_signature_hidden_count(signature);
   compiled->frame_size = fwd_signature_frame_size(signature);
-  compiled->frame_mask = fwd_signature_frame_alignment(signature) - 1;
+  compiled->alignment_mask = fwd_signature_frame_alignment(signature) - 1;
   compiled->offsets = offsets;
   for (size_t i = compiled->hidden_count; i < compiled->argument_count; i++) {
     fwd_layout layout;
@@ -51,7 +51,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   // Arguments without bytes take no register, so there may be more arguments than registers. A loop
   // has room for as many pointers as registers.
   compiled->is_plain = is_plain(method, &compiled->result);
-  compiled->overwrites = overwrites(compiled);
+  compiled->needs_last_only = needs_last_only(compiled);
   if (compiled->plan && compiled->is_plain && compiled->argument_count <= FWD_REPLAY_WIDE) {
     compiled->replayers = fwd_replayers_find(compiled->plan);
   }
@@ -67,7 +67,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   }
   if (compiled->replayers.call) {
     // Words are read as such, so a frame that need not be aligned like one is copied to them.
-    if (compiled->frame_mask < sizeof(fwd_replay_word) - 1 && compiled->loads.kind == FWD_LOADS_IN_ORDER) {
+    if (compiled->alignment_mask < sizeof(fwd_replay_word) - 1 && compiled->loads.kind == FWD_LOADS_IN_ORDER) {
       compiled->loads.kind = FWD_LOADS_OF_8_BYTES;
     }
     compiled->is_narrow = compiled->argument_count <= FWD_REPLAY_NARROW &&

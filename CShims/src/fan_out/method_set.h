@@ -25,8 +25,8 @@ typedef struct fwd_compiled_method {
   /// The receiver, and the selector if functions take it.
   uint32_t hidden_count;
   size_t frame_size;
-  /// The alignment of a frame minus 1: the bits that its address must not have.
-  size_t frame_mask;
+  /// The alignment of a frame minus 1: the bits that are 0 in an aligned frame's address.
+  size_t alignment_mask;
   /// The frame offset of each argument that is not hidden.
   uint32_t *offsets;
   fwd_layout result;
@@ -35,9 +35,9 @@ typedef struct fwd_compiled_method {
   bool returns_object;
   /// Whether deliveries have nothing to decide: there is no result, and every responder is called.
   bool is_plain;
-  /// Whether each result may overwrite the one before it: every responder is called, and no result but the last one is read,
-  /// combined or released.
-  bool overwrites;
+  /// Whether a fan-out needs the last result only, so that each may overwrite the one before it: every responder is called, and
+  /// no earlier result is read, combined or released. True for a plain method.
+  bool needs_last_only;
   const fwd_cif *cif;
   /// NULL if the signature has none: then calls go through `cif`.
   const fwd_call_plan *plan;

@@ -117,13 +117,13 @@ static inline bool fwd_nesting_is_deep(void) {
   return frame && frame->outer && frame->outer->outer;
 }
 
-/// Adds a fan-out to the thread's. The other members of the frame have been set.
+/// Makes a frame the thread's innermost one. Its other members must have been set, mostly by `fwd_emission_begin`.
 static inline void fwd_nesting_push(fwd_nesting_frame *frame) {
   frame->outer = fwd_nesting_of_thread.innermost;
   fwd_nesting_of_thread.innermost = frame;
 }
 
-/// Adds a fan-out to the thread's.
+/// Sets a frame's `handled` and `kind`, and makes it the thread's innermost one.
 static inline void fwd_nesting_enter(fwd_nesting_frame *frame, fwd_nesting_kind kind) {
   frame->handled = false;
   frame->kind = (uint8_t)kind;
@@ -132,7 +132,7 @@ static inline void fwd_nesting_enter(fwd_nesting_frame *frame, fwd_nesting_kind 
 
 /// Removes the innermost fan-out. With `is_part`, a mark that it got counts for the outer one too.
 static inline void fwd_nesting_leave(const fwd_nesting_frame *frame, bool is_part) {
-  // First, so that compilers find out `is_part` only if there is a mark.
+  // Before the store: after it, compilers would have to compute `is_part` even if there is no mark.
   if (__builtin_expect(frame->handled, 0) && is_part && frame->outer) frame->outer->handled = true;
   fwd_nesting_of_thread.innermost = frame->outer;
 }

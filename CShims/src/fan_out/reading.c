@@ -12,7 +12,7 @@ __attribute__((cold)) void fwd_note_vain(const fwd_emission *state, size_t asked
 
 void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, size_t asked) {
   state->frame.met_dead = true;
-  // The record of the last delivery may be freed now.
+  // Freeing retired objects runs foreign code, which must not find the last delivery's record: it may be freed.
   state->frame.kind = FWD_NESTING_LEAVES;
   size_t visited = fwd_visited_as_announced(state, hazard, asked);
   fwd_hazard_leave_as_announced(hazard, &fwd_proxy_list(state->proxy)->domain);

@@ -64,10 +64,10 @@ static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission
   }
   // Finds the domain and the time again: a value that is kept across the deliveries takes stack at each level.
   fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
-  if (__builtin_expect(!fwd_hazard_withdraw(hazard, domain), 0)) {
-    // The record of the last delivery may be freed now.
+  if (__builtin_expect(!fwd_hazard_leave_quickly(hazard, domain), 0)) {
+    // Freeing retired objects runs foreign code, which must not find the last delivery's record: it may be freed.
     state->frame.kind = FWD_NESTING_LEAVES;
-    fwd_hazard_finish(hazard, domain);
+    fwd_hazard_leave_slowly(hazard, domain);
   }
   fwd_nesting_leave(&state->frame, state->delivery->is_nested);
 }

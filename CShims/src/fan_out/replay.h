@@ -22,8 +22,8 @@ typedef void (*fwd_replay_call)(void *receiver, const fwd_replay_word *words, fw
 typedef size_t (*fwd_replay_loop)(fwd_replay *replay);
 
 /// Delivers to the weak subscribers from `next` on, up to `end`, that have a C function, and keeps each one alive meanwhile. The
-/// first record has a function. Returns the place of the first record that it leaves: it has no C function, is not weak, has ended
-/// or has a gate, or its object cannot be retained without the runtime. Does not prefetch.
+/// first record has a function. Returns the place of the first record that it leaves: it has no C function, is not weak, has
+/// ended or has a gate, or its object cannot be retained without the runtime. Does not prefetch.
 typedef fwd_record *const *(*fwd_weak_loop)(fwd_record *const *next, fwd_record *const *end, const fwd_replay_word *words,
                                             size_t implementation);
 

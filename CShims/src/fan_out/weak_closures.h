@@ -9,12 +9,12 @@
 #include "members/swift_closure.h"
 #include "members/taking.h"
 
-/// Delivers to the weak subscribers from `next` on, up to `end`, that have a closure that takes the arguments, for a method of any
-/// shape. Retains and releases their objects inline. Returns the place of the first record that it leaves: it has no such closure,
-/// is not weak, has ended or has a gate, or its object cannot be retained without the runtime. `at_hand` is where the fan-out has
-/// the record of the closure at hand; it is NULL afterwards. Each closure writes its result to `*room`, over the one before. Does
-/// not prefetch. Inlined, so that a recursion has one stack frame for it and its caller; and `room` is read again for each closure,
-/// since a value that is kept takes space there.
+/// Delivers to the weak subscribers from `next` on, up to `end`, that have a closure that takes the arguments, for a method of
+/// any shape. Retains and releases their objects inline. Returns the place of the first record that it leaves: it has no such
+/// closure, is not weak, has ended or has a gate, or its object cannot be retained without the runtime. `at_hand` is where the
+/// fan-out has the record of the closure at hand; it is NULL afterwards. Each closure writes its result to `*room`, over the one
+/// before. Does not prefetch. Inlined, so that a recursion has one stack frame for it and its caller; and `room` is read again
+/// for each closure, since a value that is kept takes space there.
 static inline __attribute__((always_inline)) fwd_record *const *fwd_replay_weak_closures(
     fwd_record *const *next, fwd_record *const *end, void *const *arguments, size_t implementation,
     const fwd_record **at_hand, void *const *room) {

@@ -3,12 +3,13 @@
 
 #include "members/swift_closure.h"
 
-/// Whether an object's class inherits from another one. A function of its own, so that its caller saves few registers.
+/// Whether an object's class inherits from another one. Not inlined: a call of the runtime would make its caller save all
+/// registers (base/cold_call.h), and most checks do not get here.
 __attribute__((noinline)) FWD_KEEPS_REGISTERS static bool inherits(const void *object, const void *class) {
   return swift_dynamicCastClass(object, class) != NULL;
 }
 
-FWD_KEEPS_REGISTERS bool fwd_swift_closure_check(const fwd_swift_closure *closure, void *const *arguments) {
+FWD_KEEPS_REGISTERS bool fwd_swift_closure_takes_slowly(const fwd_swift_closure *closure, void *const *arguments) {
   for (uint64_t left = closure->non_null; left; left &= left - 1) {
     if (!*(void *const *)arguments[__builtin_ctzll(left)]) return false;
   }

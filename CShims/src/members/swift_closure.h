@@ -43,13 +43,14 @@ static inline bool fwd_swift_closure_takes_all(const fwd_swift_closure *closure)
   return !(closure->non_null | closure->bools | closure->objects);
 }
 
-/// `fwd_swift_closure_takes` for a closure that takes not any bytes. Fan-outs call this in the middle of their deliveries.
-FWD_KEEPS_REGISTERS bool fwd_swift_closure_check(const fwd_swift_closure *closure, void *const *arguments);
+/// The slow path of `fwd_swift_closure_takes`: checks the arguments that the closure's masks name. Fan-outs call it between
+/// deliveries, so it keeps the caller's registers.
+FWD_KEEPS_REGISTERS bool fwd_swift_closure_takes_slowly(const fwd_swift_closure *closure, void *const *arguments);
 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure,
                                                                           void *const *arguments) {
-  return fwd_swift_closure_takes_all(closure) || fwd_swift_closure_check(closure, arguments);
+  return fwd_swift_closure_takes_all(closure) || fwd_swift_closure_takes_slowly(closure, arguments);
 }
 
 #if FWD_HAS_SWIFTCALL

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// Finds out whether the runtime counts references in the way that taking.h describes, and asks the runtime if it does not.
+/// Finds out whether the runtime counts references in the way that taking.h describes. Also has the slow path of
+/// `fwd_take_weak`.
 
 #include "members/taking.h"
 

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) bool fwd_retain_in_word(void *objec
   return false;
 }
 
-/// `swift_tryRetain`, for a hot function.
+/// The slow path of `fwd_take_weak`: calls `swift_tryRetain`, and keeps the caller's registers, which the runtime does not.
 FWD_KEEPS_REGISTERS void *fwd_retain_slowly(void *object);
 
 /// Retains the object of a subscription that holds it by an unowned reference. Returns NULL if the object has begun to

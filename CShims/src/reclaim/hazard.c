@@ -83,13 +83,15 @@ FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain) {
   fwd_hazard *hazard = find_or_make(domain);
   if (!hazard) return enter_unannounced(domain);
   // Each visit that shares it later enters later, so the first one's time protects it too.
-  if (!atomic_load_explicit(&hazard->domain, memory_order_relaxed)) fwd_hazard_enter_by(domain, hazard);
+  if (!atomic_load_explicit(&hazard->domain, memory_order_relaxed)) {
+    fwd_hazard_announce(&(fwd_guard){.hazard = hazard, .domain = domain});
+  }
   uint64_t entered = atomic_load_explicit(&hazard->entered, memory_order_relaxed);
   atomic_store_explicit(&hazard->entered, entered + FWD_HAZARD_VISIT, memory_order_release);
   return (fwd_hazard *)((uintptr_t)hazard | 1);
 }
 
-FWD_KEEPS_REGISTERS void fwd_hazard_finish(fwd_hazard *given, fwd_domain *domain) {
+FWD_KEEPS_REGISTERS void fwd_hazard_leave_slowly(fwd_hazard *given, fwd_domain *domain) {
   if (fwd_hazard_is_own(given)) {
     fwd_hazard_reclaim(domain);
     return;

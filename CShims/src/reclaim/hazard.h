@@ -141,7 +141,7 @@ static inline bool fwd_hazard_is_own(const fwd_hazard *hazard) { return ((uintpt
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find(fwd_domain *domain);
 /// The slow path of leaving: for a hazard pointer that is not the visit's own, or if something has been unlinked since the
 /// reader entered.
-FWD_KEEPS_REGISTERS void fwd_hazard_finish(fwd_hazard *hazard, fwd_domain *domain);
+FWD_KEEPS_REGISTERS void fwd_hazard_leave_slowly(fwd_hazard *given, fwd_domain *domain);
 /// The slow path of `fwd_hazard_enter_within`: notes in the domain that the calling thread reads it. Returns the hazard pointer
 /// at index `first` if it is free. Otherwise returns what `fwd_hazard_find` does, except for the last index, which batches pass:
 /// then it returns a free hazard pointer, or `FWD_HAZARD_NONE` if memory is short.
@@ -204,7 +204,7 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(f
   fwd_guard guard = {.hazard = fwd_hazard_at(first), .domain = domain};
   if (FWD_RARELY(!guard.hazard || !fwd_hazard_is_noted(domain))) {
     guard.hazard = fwd_hazard_find_and_note(domain, first);
-    // Asked here only, since the other way knows it.
+    // Only here can the hazard pointer be a shared one, so only this path checks.
     if (!fwd_hazard_is_own(guard.hazard)) {
       guard.entered = fwd_hazard_time(domain);
       return guard;
@@ -235,11 +235,12 @@ static inline __attribute__((always_inline)) void fwd_hazard_leave(fwd_guard gua
     fwd_fence_light();
     if (FWD_USUALLY(fwd_guard_is_current(guard))) return;
   }
-  fwd_hazard_finish(guard.hazard, guard.domain);
+  fwd_hazard_leave_slowly(guard.hazard, guard.domain);
 }
 
-/// The usual part of `fwd_hazard_leave_as_announced`. If it returns false, `fwd_hazard_finish` must be called.
-static inline __attribute__((always_inline)) bool fwd_hazard_withdraw(fwd_hazard *hazard, fwd_domain *domain) {
+/// The fast path of `fwd_hazard_leave_as_announced`. Returns false if the caller must call `fwd_hazard_leave_slowly`: the hazard
+/// pointer is not the visit's own, or it has been cleared and something has been unlinked since the reader entered.
+static inline __attribute__((always_inline)) bool fwd_hazard_leave_quickly(fwd_hazard *hazard, fwd_domain *domain) {
   // See `fwd_hazard_leave`.
   __asm__("" : "+r"(hazard));
   if (FWD_RARELY(!fwd_hazard_is_own(hazard))) return false;
@@ -252,7 +253,7 @@ static inline __attribute__((always_inline)) bool fwd_hazard_withdraw(fwd_hazard
 /// Leaves a domain as `fwd_hazard_leave` does, for a reader that has not kept the time: reads it from the announcement. A
 /// value that is kept across a call takes stack at each level of a recursion.
 static inline __attribute__((always_inline)) void fwd_hazard_leave_as_announced(fwd_hazard *hazard, fwd_domain *domain) {
-  if (FWD_RARELY(!fwd_hazard_withdraw(hazard, domain))) fwd_hazard_finish(hazard, domain);
+  if (FWD_RARELY(!fwd_hazard_leave_quickly(hazard, domain))) fwd_hazard_leave_slowly(hazard, domain);
 }
 
 /// Leaves a domain on any thread, for readers that are objects.

@@ -99,16 +99,18 @@ extension DynamicProxy {
     _ derived: Unmanaged<DerivedMethod>, _ selector: MethodSelector,
     _ tuple: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?, _ passing: ArgumentPassing
   ) -> SendStatus {
-    // The usual way makes no call but the last one, so it saves no registers. The tuple and the room come at the same
-    // places as in that call, which saves moving them.
-    guard passing == .tuple, let entry = unsafe guessedEntry(derived) else {
+    // The fast path saves no registers, since its only call is the last one, a
+    // jump. The tuple and the result have the same places among the parameters
+    // as in that call, so they need not be moved.
+    guard passing == .tuple, let entry = unsafe cachedEntry(derived) else {
       return unsafe sendDirectSlowly(derived, selector, tuple, result, passing)
     }
     // SAFETY: the tuple and the room are those of the key, whose types fit the method.
     return unsafe sendFrame(entry, tuple, result)
   }
 
-  /// `sendDirect` of arguments that have to be moved, or of a key whose guess of its index is wrong.
+  /// The slow path of `sendDirect`: the tuple is not the frame, or the key's
+  /// cached index is that of another method.
   @inline(never)
   @unsafe private func sendDirectSlowly(
     _ derived: Unmanaged<DerivedMethod>, _ selector: MethodSelector,
@@ -135,13 +137,14 @@ extension DynamicProxy {
   internal func verifiedEntry(
     _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>
   ) -> UnsafePointer<fwd_proxy_method>? {
-    if let entry = unsafe guessedEntry(derived) { return unsafe entry }
+    if let entry = unsafe cachedEntry(derived) { return unsafe entry }
     return unsafe lookUpEntry(selector, derived)
   }
 
-  /// `verifiedEntry` if the key's guess of its index is right, else nil.
+  /// The entry at the index that the key has cached, or nil if the key is not
+  /// known to fit the method there.
   @inline(__always)
-  private func guessedEntry(
+  private func cachedEntry(
     _ derived: Unmanaged<DerivedMethod>
   ) -> UnsafePointer<fwd_proxy_method>? {
     // SAFETY: the process never frees what it has derived from a key.
@@ -149,7 +152,7 @@ extension DynamicProxy {
     return unsafe core.verifiedKeys.entry(at: index, for: UInt(bitPattern: derived.toOpaque()))
   }
 
-  /// `verifiedEntry` of a key whose guess of its index is wrong.
+  /// The slow path of `verifiedEntry`: finds the method and caches its index.
   @inline(never)
   private func lookUpEntry(
     _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>

@@ -160,6 +160,8 @@ extension ResolvedMethod {
     // SAFETY: the buffers are valid during the call; the shim checks their
     // sizes.
     let status: fwd_status
+    // Two calls: with optional chaining, one call would select each of two
+    // arguments by a branch of its own.
     if let result = unsafe result {
       status = unsafe fwd_forward_method(
         proxy.core.handle, entry, frame.baseAddress, frame.count, result.baseAddress, result.count)

@@ -69,8 +69,8 @@ internal import Synchronization
     unsafe slots[index].earlier.store(last, ordering: .relaxed)
   }
 
-  /// The entry of a method at an index, if that is the method that a key fits:
-  /// keys guess their index.
+  /// The entry at an index that a key has cached, or nil if the key is not
+  /// known to fit that method.
   @unsafe internal func entry(at index: Int, for token: UInt) -> UnsafePointer<fwd_proxy_method>? {
     // SAFETY: the index is below the count, and a slot with a token has an entry.
     guard index < count, unsafe slots[index].holds(token) else { return nil }
