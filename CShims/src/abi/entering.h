@@ -44,7 +44,8 @@ typedef struct fwd_entering {
 /// Counts a call that found no closure.
 FWD_KEEPS_REGISTERS void fwd_note_stale_call(void);
 
-/// Finds the closure of a slot whose domain `guard` has entered. Counts the call as stale if there is none.
+/// Finds the closure of a slot. The call has entered the slot's domain by `guard`. If the slot has no closure, this function
+/// counts the call as stale.
 static inline __attribute__((always_inline)) fwd_entering fwd_find_closure(fwd_closure_slot *slot, fwd_guard guard) {
   fwd_entering entering = {.guard = guard};
   entering.target = atomic_load_explicit(&slot->closure, memory_order_acquire);

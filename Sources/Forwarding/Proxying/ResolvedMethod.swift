@@ -86,12 +86,27 @@ extension DynamicProxy {
     // SAFETY: the address was that of an entry, which lives as long as this proxy. The buffers
     // are valid during the call; the shim checks their sizes.
     let entry = unsafe method.entryAddress.assumingMemoryBound(to: fwd_proxy_method.self)
-    let status = unsafe fwd_forward_method(
-      core.handle, entry, frame.baseAddress, frame.count, result?.baseAddress,
-      result?.count ?? 0)
+    let status = unsafe forward(entry, frame, result)
     if status != FWD_OK {
       throw unsafe ForwardingError.last(MethodSelector(handle: entry.pointee.selector))
     }
+  }
+
+  /// Forwards a frame. The buffers must be valid during the call; the shim
+  /// checks their sizes.
+  @inline(__always)
+  @unsafe fileprivate func forward(
+    _ entry: UnsafePointer<fwd_proxy_method>, _ frame: UnsafeRawBufferPointer,
+    _ result: UnsafeMutableRawBufferPointer?
+  ) -> fwd_status {
+    // With one call and optional chaining, the compiler would decide about the
+    // result's address and about its size separately, each by a branch.
+    guard let result = unsafe result else {
+      return unsafe fwd_forward_method(
+        core.handle, entry, frame.baseAddress, frame.count, nil, 0)
+    }
+    return unsafe fwd_forward_method(
+      core.handle, entry, frame.baseAddress, frame.count, result.baseAddress, result.count)
   }
 }
 
@@ -159,16 +174,7 @@ extension ResolvedMethod {
   ) throws(ForwardingError) {
     // SAFETY: the buffers are valid during the call; the shim checks their
     // sizes.
-    let status: fwd_status
-    // Two calls: with optional chaining, one call would select each of two
-    // arguments by a branch of its own.
-    if let result = unsafe result {
-      status = unsafe fwd_forward_method(
-        proxy.core.handle, entry, frame.baseAddress, frame.count, result.baseAddress, result.count)
-    } else {
-      status = unsafe fwd_forward_method(
-        proxy.core.handle, entry, frame.baseAddress, frame.count, nil, 0)
-    }
+    let status = unsafe proxy.forward(entry, frame, result)
     if status != FWD_OK { throw ForwardingError.last(selector) }
   }
 
