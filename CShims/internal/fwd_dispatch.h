@@ -79,6 +79,9 @@ typedef struct fwd_dispatch_table fwd_dispatch_table;
 /// owner's reference count counts instead.
 fwd_dispatch_table *FWD_NULLABLE fwd_dispatch_table_create(size_t count,
                                                            const void *FWD_NULLABLE key);
+/// Has `fwd_proxy_core_join` find the table by a class as well: the one whose objects all subscribe with this table. Any thread
+/// may call this.
+void fwd_dispatch_table_stand_for(fwd_dispatch_table *FWD_NONNULL table, const void *FWD_NONNULL subscriber_class);
 /// Sets the owner. Must be called before the table is used.
 void fwd_dispatch_table_adopt(fwd_dispatch_table *FWD_NONNULL table, void *FWD_NONNULL owner);
 /// Is told that a subscription has ended. Called under the lock of the list, so it must run no foreign code.

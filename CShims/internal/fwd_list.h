@@ -59,7 +59,7 @@ typedef struct fwd_subscriber {
 /// Returns the identifier of the subscription, or 0 if memory is short: then nothing has changed. A fan-out under way
 /// does not call the new subscription.
 ///
-/// The list also checks two other records, and ends their subscriptions if their objects have died. So indices from
+/// The list also checks other records, on average two, and ends their subscriptions if their objects have died. So indices from
 /// before the call are not valid any more.
 ///
 /// Amortised O(1) at the end of a list without priorities, else amortised O(log n).

@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hot.h"
 #include "fan_out/anchor.h"
-#include "fwd_draft.h"
+#include "reclaim/lock.h"
 
 // MARK: Creation
 
@@ -127,29 +128,39 @@ fwd_lock *fwd_proxy_core_lock(fwd_proxy *proxy) { return &proxy->anchor->lock; }
 
 void fwd_proxy_core_watch(fwd_proxy *proxy) { proxy->is_watched = true; }
 
-/// Whether the owner has to make a change, as far as that is known without the lock.
-static bool asks_owner(const fwd_proxy *proxy) { return fwd_thread_changes() || fwd_proxy_is_closing(proxy); }
+/// Shares a table with later subscribers, for the first one, which `fwd_proxy_core_join` adds. The lock is held. Returns the
+/// identifier, or 0.
+__attribute__((noinline)) static fwd_subscription share_and_insert(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
+                                                                   const void *unless, fwd_dispatch_table *table,
+                                                                   fwd_garbage *garbage) {
+  if (!fwd_list_has_room_to_share(list)) return 0;
+  size_t last = fwd_segments_priority_index(list, 0, NULL);
+  fwd_subscription identifier = fwd_list_insert_unless(list, subscriber, table, last, unless, garbage);
+  if (identifier) fwd_list_share_table(list, table);
+  return identifier;
+}
 
-fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, const fwd_subscriber *subscriber, const void *key,
-                                     fwd_dispatch_table *table, bool may_repeat) {
+FWD_HOT fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, void *object, const void *key, fwd_dispatch_table *table,
+                                             bool is_strong, bool may_repeat) {
   fwd_subscriber_list *list = fwd_proxy_list(proxy);
-  if (asks_owner(proxy) || fwd_is_dying(subscriber->object)) return 0;
-  if (!table && !fwd_list_may_share(list)) return 0;
+  bool asks_owner = fwd_changes_of_thread || fwd_proxy_is_closing(proxy) || fwd_is_dying(object);
+  if (asks_owner || (!table && !fwd_list_shares(list))) return 0;
+  fwd_subscriber subscriber = {
+      .object = object, .hold = is_strong ? FWD_HOLD_STRONG : FWD_HOLD_WEAK, .receiver = object};
   fwd_subscription identifier = 0;
   fwd_garbage garbage = {.first = NULL};
   fwd_lock *lock = &proxy->anchor->lock;
-  fwd_lock_lock(lock);
-  fwd_dispatch_table *shared = fwd_list_shared_table(list, key);
-  bool is_new = !shared && table && fwd_list_has_room_to_share(list);
-  if (is_new) shared = table;
+  fwd_thread_block *block = fwd_lock_enter(lock);
+  fwd_dispatch_table *shared = fwd_list_find_shared(list, key);
   // The owner decides what becomes of a duplicate.
-  if (shared && !proxy->is_watched && (may_repeat || !fwd_list_find_object(list, subscriber->object, key))) {
+  if (FWD_USUALLY(shared && !proxy->is_watched)) {
     size_t last = fwd_segments_priority_index(list, 0, NULL);
-    identifier = fwd_list_insert(list, subscriber, shared, last, &garbage);
-    if (is_new && identifier) fwd_list_share_table(list, shared);
+    identifier = fwd_list_insert_unless(list, &subscriber, shared, last, may_repeat ? NULL : shared->key, &garbage);
+  } else if (table && !shared && !proxy->is_watched) {
+    identifier = share_and_insert(list, &subscriber, may_repeat ? NULL : table->key, table, &garbage);
   }
-  fwd_lock_unlock(lock);
-  if (garbage.first) fwd_garbage_collect(garbage);
+  fwd_lock_leave(lock, block);
+  if (FWD_RARELY(garbage.first != NULL)) fwd_garbage_collect(garbage);
   return identifier;
 }
 

@@ -3,10 +3,11 @@
 
 /// What a thread can do with no more than a reference to a proxy. anchor.h explains why that is safe.
 
+#include "base/hot.h"
 #include "fan_out/anchor.h"
 #include "fan_out/proxy.h"
-#include "fwd_draft.h"
 #include "members/garbage.h"
+#include "reclaim/lock.h"
 
 fwd_proxy_reference fwd_proxy_core_reference(const fwd_proxy *proxy) {
   fwd_anchor *anchor = proxy->anchor;
@@ -39,42 +40,58 @@ static bool leaves_only_memory(const fwd_record *record) {
   return fwd_held_is_weak(held) && atomic_load_explicit(&record->table->members, memory_order_relaxed) > 1;
 }
 
-/// Ends a subscription of a proxy that exists. The anchor is locked, and unlocked when this returns.
-static fwd_leaving leave(fwd_anchor *anchor, fwd_subscription identifier) {
+/// Goes on with the end of a subscription: ends any one, or compacts the list after `fwd_list_end_plain` if `record` is NULL.
+/// The anchor is locked, and unlocked when this returns. False if the subscription has not ended, since the owner is dying.
+__attribute__((noinline)) static bool end_slowly(fwd_anchor *anchor, fwd_thread_block *block, fwd_record *record) {
   fwd_proxy *proxy = anchor->proxy;
   fwd_subscriber_list *list = fwd_proxy_list(proxy);
-  bool asks_owner = proxy->is_watched || fwd_proxy_is_closing(proxy);
-  fwd_record *record = asks_owner ? NULL : fwd_list_find(list, identifier);
   // What runs foreign code needs the owner, which must not die meanwhile.
   bool needs_owner = record && !leaves_only_memory(record);
   void *owner = needs_owner ? fwd_weak_take(anchor->owner) : NULL;
-  if (!record || (needs_owner && !owner)) {
-    fwd_lock_unlock(&anchor->lock);
-    return record ? FWD_LEAVING_NOT_LIVE : FWD_LEAVING_ASKS_OWNER;
+  if (needs_owner && !owner) {
+    fwd_lock_leave(&anchor->lock, block);
+    return false;
   }
-  bool was_live = fwd_record_lives(record);
   fwd_garbage garbage = {.first = NULL};
-  fwd_list_end(list, record, &garbage);
+  if (record) {
+    fwd_list_end(list, record, &garbage);
+  } else {
+    fwd_list_compact_if_worth(list, &garbage);
+  }
   // Collecting also frees what has waited for readers, which may run foreign code.
   if (garbage.first && !owner) owner = fwd_weak_take(anchor->owner);
   // A dying owner has waited for no reader, so only memory is left. It is of the list's domain, and the C part may go as
   // soon as the lock is open.
   bool keeps_proxy = garbage.first && !owner;
   if (keeps_proxy) fwd_proxy_core_retain(proxy);
-  fwd_lock_unlock(&anchor->lock);
+  fwd_lock_leave(&anchor->lock, block);
   if (garbage.first) fwd_garbage_collect(garbage);
   if (keeps_proxy) fwd_proxy_core_release(proxy);
   if (owner) fwd_object_release(owner);
-  return was_live ? FWD_LEAVING_DONE : FWD_LEAVING_NOT_LIVE;
+  return true;
 }
 
-fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscription identifier) {
-  if (fwd_thread_changes()) return FWD_LEAVING_ASKS_OWNER;
+FWD_HOT fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd_subscription identifier) {
+  if (FWD_RARELY(fwd_changes_of_thread != NULL)) return FWD_LEAVING_ASKS_OWNER;
   fwd_anchor *anchor = reference.anchor;
-  fwd_lock_lock(&anchor->lock);
-  if (!exists(reference) || fwd_weak_is_dead(anchor->owner)) {
-    fwd_lock_unlock(&anchor->lock);
-    return FWD_LEAVING_NOT_LIVE;
+  fwd_thread_block *block = fwd_lock_enter(&anchor->lock);
+  fwd_leaving leaving = FWD_LEAVING_NOT_LIVE;
+  if (FWD_USUALLY(exists(reference) && !fwd_weak_is_dead(anchor->owner))) {
+    fwd_proxy *proxy = anchor->proxy;
+    fwd_subscriber_list *list = fwd_proxy_list(proxy);
+    bool asks_owner = proxy->is_watched || fwd_proxy_is_closing(proxy);
+    uintptr_t held;
+    fwd_record *record = asks_owner ? NULL : fwd_list_look_up(list, identifier, &held);
+    if (FWD_USUALLY(record != NULL)) {
+      leaving = fwd_record_lives(record) ? FWD_LEAVING_DONE : FWD_LEAVING_NOT_LIVE;
+      bool is_plain = fwd_list_end_plain(list, record, held);
+      if (FWD_RARELY(!is_plain || fwd_segments_skip_in_place(list) || fwd_list_is_worth_compacting(list))) {
+        return end_slowly(anchor, block, is_plain ? NULL : record) ? leaving : FWD_LEAVING_NOT_LIVE;
+      }
+    } else {
+      leaving = FWD_LEAVING_ASKS_OWNER;
+    }
   }
-  return leave(anchor, identifier);
+  fwd_lock_leave(&anchor->lock, block);
+  return leaving;
 }

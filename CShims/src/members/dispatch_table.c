@@ -18,6 +18,10 @@ fwd_dispatch_table *fwd_dispatch_table_create(size_t count, const void *key) {
   return table;
 }
 
+void fwd_dispatch_table_stand_for(fwd_dispatch_table *table, const void *subscriber_class) {
+  atomic_store_explicit(&table->subscriber_class, subscriber_class, memory_order_relaxed);
+}
+
 void fwd_dispatch_table_adopt(fwd_dispatch_table *table, void *owner) { table->owner = owner; }
 
 void fwd_dispatch_table_observe(fwd_dispatch_table *table, fwd_table_end ended, void *context) {

@@ -7,6 +7,7 @@
 #define FWD_SRC_DISPATCH_TABLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "fwd_dispatch.h"
@@ -23,6 +24,8 @@ struct fwd_dispatch_table {
   /// The number of references. Not used if the table has an owner, whose reference count then counts.
   _Atomic size_t references;
   const void *key;
+  /// See `fwd_dispatch_table_stand_for`; NULL for most tables.
+  _Atomic(const void *) subscriber_class;
   void *owner;
   /// The number of subscriptions that have the table and have not ended. Atomic for `fwd_dispatch_table_is_unused`.
   _Atomic size_t members;
@@ -43,6 +46,16 @@ struct fwd_dispatch_table {
   size_t count;
   fwd_implementation implementations[];
 };
+
+/// Whether a table is found by `key`: its own key, or its class.
+static inline bool fwd_table_is_named(const fwd_dispatch_table *table, const void *key) {
+  return atomic_load_explicit(&table->subscriber_class, memory_order_relaxed) == key || table->key == key;
+}
+
+/// The number of subscriptions that have a table, for the writer of their list.
+static inline size_t fwd_table_members(const fwd_dispatch_table *table) {
+  return atomic_load_explicit(&table->members, memory_order_relaxed);
+}
 
 /// Returns the implementation of a method. It may be empty.
 static inline const fwd_implementation *

@@ -81,11 +81,11 @@ static bool reserve_dropped(struct fwd_draft *draft) {
 
 // MARK: The changes of a thread
 
-static FWD_FAST_THREAD_LOCAL void *thread_changes;
+FWD_FAST_THREAD_LOCAL void *fwd_changes_of_thread;
 
-void *fwd_thread_changes(void) { return thread_changes; }
+void *fwd_thread_changes(void) { return fwd_changes_of_thread; }
 
-void fwd_set_thread_changes(void *changes) { thread_changes = changes; }
+void fwd_set_thread_changes(void *changes) { fwd_changes_of_thread = changes; }
 
 // MARK: Changing
 
@@ -112,7 +112,7 @@ bool fwd_draft_join(fwd_subscriber_list *list, fwd_prepared prepared, int64_t pr
     atomic_store_explicit(&record->held, FWD_HELD_ENDED, memory_order_relaxed);
     return false;
   }
-  fwd_index_add(&list->index, &list->store, record);
+  fwd_index_insert(&list->index, &list->store, record);
   list->draft->changes[list->draft->count++] = (draft_change){.kind = CHANGE_JOIN, .record = record};
   return true;
 }
@@ -126,7 +126,7 @@ bool fwd_draft_leave(fwd_subscriber_list *list, fwd_record *record) {
       .record = record,
       .before.left = {.next = record->next, .previous = record->previous, .held = held},
   };
-  fwd_index_remove(&list->index, &list->store, record);
+  fwd_index_unlink(&list->index, &list->store, record);
   fwd_segments_take_out(list, record);
   record->next = FWD_LEFT_SLOT;
   draft->dropped[draft->dropped_count++] = record;
@@ -179,7 +179,7 @@ static void undo(fwd_subscriber_list *list, const draft_change *change, fwd_garb
   fwd_record *record = change->record;
   switch (change->kind) {
     case CHANGE_JOIN:
-      fwd_index_remove(&list->index, &list->store, record);
+      fwd_index_unlink(&list->index, &list->store, record);
       atomic_store_explicit(&record->held, FWD_HELD_ENDED, memory_order_relaxed);
       break;
     case CHANGE_LEAVE:

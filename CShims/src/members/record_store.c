@@ -37,17 +37,10 @@ static bool grow(fwd_record_store *store) {
 // number is not a slot.
 static const uint32_t slot_limit = (UINT32_C(1) << FWD_SLOT_BITS) - 1;
 
-fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
+fwd_record *fwd_store_refill(fwd_record_store *store, uint32_t *slot) {
   // Acquire: the threads that freed the slots have finished with the records.
-  if (!store->unused) {
-    store->unused = atomic_exchange_explicit(&store->given_back, NULL, memory_order_acquire);
-  }
-  fwd_record *record = store->unused;
-  if (record) {
-    store->unused = record->receiver;
-    *slot = fwd_slot_of(record->identifier);
-    return record;
-  }
+  store->unused = atomic_exchange_explicit(&store->given_back, NULL, memory_order_acquire);
+  if (store->unused) return fwd_store_take(store, slot);
   if (store->fresh == slot_limit) return NULL;
   uint32_t index = store->fresh, slab = fwd_store_locate(&index);
   if (slab == store->slab_count && !grow(store)) return NULL;

@@ -26,8 +26,16 @@ typedef struct fwd_record_store {
   _Atomic(fwd_record *) given_back;
 } fwd_record_store;
 
+/// `fwd_store_take` of a store without an unused slot.
+fwd_record *fwd_store_refill(fwd_record_store *store, uint32_t *slot);
 /// Allocates a slot for a record, and writes its number to `*slot`. Returns NULL if memory is short. For the writer.
-fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot);
+static inline fwd_record *fwd_store_take(fwd_record_store *store, uint32_t *slot) {
+  fwd_record *record = store->unused;
+  if (__builtin_expect(!record, 0)) return fwd_store_refill(store, slot);
+  store->unused = record->receiver;
+  *slot = fwd_slot_of(record->identifier);
+  return record;
+}
 /// Frees the slot of a record that no reader has found. For the writer.
 void fwd_store_return(fwd_record_store *store, fwd_record *record);
 

@@ -138,7 +138,11 @@ static void release_record(fwd_record *record) {
     held = gate->held;
     free(gate);
   }
-  if (fwd_held_is_weak(held)) fwd_weak_destroy(held);
+  if (FWD_USUALLY((held & FWD_HELD_KIND) == 0)) {
+    fwd_release_unowned((void *)(held & ~(uintptr_t)FWD_HELD_BITS));
+  } else if (fwd_held_is_weak(held)) {
+    fwd_weak_destroy(held);
+  }
 }
 
 /// Frees some ended records.
@@ -191,7 +195,7 @@ static fwd_segment *create_segment(fwd_subscriber_list *list, size_t capacity) {
 }
 
 /// Appends to a segment that is not linked yet, or in place.
-static void append(fwd_segment *segment, fwd_record *record) {
+static inline __attribute__((always_inline)) void append_quickly(fwd_segment *segment, fwd_record *record) {
   size_t end = fwd_segment_end(segment);
   segment->records[end] = record;
   // Also behind a gate, which may be removed.
@@ -200,6 +204,8 @@ static void append(fwd_segment *segment, fwd_record *record) {
   // Release: a reader that finds the record by `end` finds what is in it.
   atomic_store_explicit(&segment->end, end + 1, memory_order_release);
 }
+
+__attribute__((noinline)) static void append(fwd_segment *segment, fwd_record *record) { append_quickly(segment, record); }
 
 /// Appends records of another segment without a look at them, since they may be in no cache.
 static void append_some(fwd_segment *segment, const fwd_segment *other, size_t from, size_t to) {
@@ -346,8 +352,10 @@ static fwd_chunk *find(const fwd_subscriber_list *list, size_t *index) {
   return chunk_of(fwd_order_find(&list->order, index));
 }
 
+FWD_SMALL_CODE_BEGIN
+
 /// Breaks a chunk's segment up into parts. False if memory is short.
-static bool break_up(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_garbage *garbage) {
+__attribute__((noinline)) static bool break_up(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_garbage *garbage) {
   fwd_segment *old = chunk->segment;
   size_t count = length(old), part_count = (count + part_size - 1) / part_size;
   fwd_chunk *chain = NULL;
@@ -392,6 +400,8 @@ static bool break_up(fwd_subscriber_list *list, fwd_chunk *chunk, fwd_garbage *g
   return true;
 }
 
+FWD_SMALL_CODE_END
+
 /// Finds the chunk of an index, with a segment that is small enough to be copied. NULL if memory is short.
 static fwd_chunk *find_small(fwd_subscriber_list *list, size_t *index, fwd_garbage *garbage) {
   size_t inside = *index;
@@ -430,6 +440,12 @@ static bool add_chunk(fwd_subscriber_list *list, fwd_record *record, size_t capa
   return true;
 }
 
+/// Makes the end of the last segment, where a record has been appended, a complete change.
+static inline void commit_append(fwd_subscriber_list *list) {
+  uint64_t appended = atomic_load_explicit(&list->appended, memory_order_relaxed);
+  atomic_store_explicit(&list->appended, appended + 1, memory_order_release);
+}
+
 static bool insert_last(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
   fwd_chunk *chunk = list->last;
   if (!chunk) return add_chunk(list, record, 8);
@@ -438,12 +454,7 @@ static bool insert_last(fwd_subscriber_list *list, fwd_record *record, fwd_garba
   if (fwd_segment_end(segment) < segment->capacity) {
     append(segment, record);
     // What a draft appends, `fwd_segments_publish` makes part of its version.
-    if (list->draft) {
-      fwd_order_add(&chunk->node, 1);
-      return true;
-    }
-    uint64_t appended = atomic_load_explicit(&list->appended, memory_order_relaxed);
-    atomic_store_explicit(&list->appended, appended + 1, memory_order_release);
+    if (!list->draft) commit_append(list);
   } else if (count > large_limit) {
     size_t capacity = list->count / 4;
     if (capacity < small_limit) capacity = small_limit;
@@ -472,7 +483,9 @@ static fwd_segment *copy_with(fwd_subscriber_list *list, const fwd_chunk *chunk,
   return made;
 }
 
-bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage) {
+/// `fwd_segments_insert` of any record.
+__attribute__((noinline)) static bool insert(fwd_subscriber_list *list, fwd_record *record, size_t index,
+                                             fwd_garbage *garbage) {
   fwd_chunk *chunk = list->last;
   if (index >= list->count) {
     if (!insert_last(list, record, garbage)) return false;
@@ -487,6 +500,18 @@ bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t i
   list->count++;
   set_home(list, record, chunk);
   note_priority(list, chunk, record);
+  return true;
+}
+
+FWD_HOT bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage) {
+  fwd_chunk *chunk = list->last;
+  bool is_usual = chunk && index >= list->count && !list->draft && !list->homes && !list->priorities &&
+                  fwd_segment_end(chunk->segment) < chunk->segment->capacity;
+  if (FWD_RARELY(!is_usual)) return insert(list, record, index, garbage);
+  append_quickly(chunk->segment, record);
+  commit_append(list);
+  fwd_order_add(&chunk->node, 1);
+  list->count++;
   return true;
 }
 
@@ -608,21 +633,23 @@ static bool remove_first(fwd_subscriber_list *list, fwd_garbage *garbage) {
   return true;
 }
 
-void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage) {
+FWD_HOT bool fwd_segments_skip_in_place(fwd_subscriber_list *list) {
+  fwd_chunk *chunk = list->first;
   // A draft may be discarded, so it gives up no record.
-  if (list->draft) return;
-  while (list->first) {
-    fwd_segment *segment = list->first->segment;
-    size_t before = fwd_segment_first(segment), first = before, end = fwd_segment_end(segment);
-    while (first < end && fwd_record_has_ended(segment->records[first])) first++;
-    if (first > before) {
-      list->count -= first - before;
-      list->ended -= first - before;
-      fwd_order_add(&list->first->node, before - first);
-      atomic_store_explicit(&segment->first, first, memory_order_release);
-    }
-    if (first < end || !list->first->next || !remove_first(list, garbage)) return;
-  }
+  if (!chunk || list->draft) return false;
+  fwd_segment *segment = chunk->segment;
+  size_t before = fwd_segment_first(segment), first = before, end = fwd_segment_end(segment);
+  while (first < end && fwd_record_has_ended(segment->records[first])) first++;
+  if (first == before) return first == end && chunk->next;
+  list->count -= first - before;
+  list->ended -= first - before;
+  fwd_order_add(&chunk->node, before - first);
+  atomic_store_explicit(&segment->first, first, memory_order_release);
+  return first == end && chunk->next;
+}
+
+void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage) {
+  while (fwd_segments_skip_in_place(list) && remove_first(list, garbage)) continue;
 }
 
 // MARK: Compacting

@@ -79,7 +79,8 @@ typedef struct fwd_subscriber_list {
   /// The first chunk, which is part of the list. Most lists have no other.
   fwd_chunk own_chunk;
   bool is_own_chunk_taken;
-  /// The record that is checked next for a dead object: see `sweep`.
+  /// Whether the list is to look for dead objects, and the record that it checks next: see `sweep`.
+  bool is_sweep_due;
   fwd_chunk *hand;
   size_t hand_index;
   /// The chunk of each record, by slot; NULL until it is needed.
@@ -226,6 +227,9 @@ bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t i
 /// Moves a record to the index that `to` is in the list without it, and sets its priority. False if memory is short, and
 /// then neither has changed. O(log n).
 bool fwd_segments_move(fwd_subscriber_list *list, size_t from, size_t to, int64_t priority, fwd_garbage *garbage);
+/// Removes the records that have ended at the front of the first segment. Returns whether that leaves it empty and another
+/// segment follows, which `fwd_segments_skip_ended` makes the first one. Amortised O(1).
+bool fwd_segments_skip_in_place(fwd_subscriber_list *list);
 /// Removes the records that have ended at the front. Amortised O(1).
 void fwd_segments_skip_ended(fwd_subscriber_list *list, fwd_garbage *garbage);
 /// Copies the records that have not ended into new segments. False if memory is short. O(n).

@@ -16,7 +16,7 @@
 /// - *Live*: deliveries are made.
 /// - *Dead*: the weakly held object has begun to deinitialise, or *used up*: the limit of deliveries has been reached. No
 ///   delivery is made, but the list has not noticed yet. A fan-out that visits such a record has the list notice, and
-///   so does a query. Each subscription that joins makes the list look at two records (`sweep`).
+///   so does a query. A subscription that joins makes the list look at two records (`sweep`).
 /// - *Ended*: the record has its mark and is out of the index. It is a tombstone in its segment. What the subscription
 ///   held strongly, and its function table, are retired, so they are freed as soon as no fan-out reads the list.
 /// - *Removed*: compaction has left the record out of the new segments. It goes with the old segment, which is retired.
@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hot.h"
+#include "base/small_code.h"
 #include "fwd_draft.h"
 #include "members/responders.h"
 #include "members/taps.h"
@@ -36,13 +38,20 @@
 
 static _Atomic uint64_t subscriptions;
 
-/// Takes the next number of a subscription, from a block of them, since all threads share the count.
-static fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot) {
-  enum { at_a_time = 32 };
-  if (list->next_number % at_a_time == 0) {
-    list->next_number = atomic_fetch_add_explicit(&subscriptions, at_a_time, memory_order_relaxed);
+enum {
+  /// The numbers of subscriptions that a list takes at a time, since all threads share the count.
+  numbers_at_a_time = 16,
+  /// See `sweep`.
+  few_records = 16,
+};
+
+/// Takes the next number of a subscription.
+static inline fwd_subscription next_identifier(fwd_subscriber_list *list, uint32_t slot) {
+  if (FWD_RARELY(list->next_number % numbers_at_a_time == 0)) {
+    list->next_number = atomic_fetch_add_explicit(&subscriptions, numbers_at_a_time, memory_order_relaxed);
     // The identifier 0 is no subscription.
     if (list->next_number << FWD_SLOT_BITS == 0) list->next_number++;
+    list->is_sweep_due = true;
   }
   return list->next_number++ << FWD_SLOT_BITS | slot;
 }
@@ -97,17 +106,12 @@ static bool prepare_use(fwd_dispatch_table *table) {
   return true;
 }
 
-static size_t members_of(const fwd_dispatch_table *table) {
-  return atomic_load_explicit(&table->members, memory_order_relaxed);
-}
-
 /// Counts one more subscriber of a table. Only the writer changes the count.
 static void add_member(fwd_dispatch_table *table) {
-  atomic_store_explicit(&table->members, members_of(table) + 1, memory_order_relaxed);
+  atomic_store_explicit(&table->members, fwd_table_members(table) + 1, memory_order_relaxed);
 }
 
-static void count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *table,
-                          uint32_t change) {
+void fwd_list_count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *table, uint32_t change) {
   for (size_t i = 0; i < table->count && i < list->method_count; i++) {
     if (fwd_implementation_is_empty(&table->implementations[i])) continue;
     // Release: the table's functions are there for a reader that sees its count. Its record may come later.
@@ -115,17 +119,11 @@ static void count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *t
   }
 }
 
-void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table) {
-  if (table->responders++ == 0) count_methods(list, table, 1);
-}
-
-void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table) {
-  if (--table->responders == 0) count_methods(list, table, (uint32_t)-1);
-}
+FWD_SMALL_CODE_BEGIN
 
 bool fwd_list_share_table(fwd_subscriber_list *list, fwd_dispatch_table *table) {
   // The list's reference to the table ends with the last subscription.
-  if (members_of(table) == 0) return true;
+  if (fwd_table_members(table) == 0) return true;
   for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
     if (atomic_load_explicit(&list->shared[i], memory_order_relaxed) == table) return true;
   }
@@ -146,19 +144,10 @@ bool fwd_list_has_room_to_share(const fwd_subscriber_list *list) {
   return false;
 }
 
-bool fwd_list_may_share(const fwd_subscriber_list *list) {
-  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
-    if (atomic_load_explicit(&list->shared[i], memory_order_relaxed)) return true;
-  }
-  return atomic_load_explicit(&list->shares_more, memory_order_relaxed);
-}
+bool fwd_list_may_share(const fwd_subscriber_list *list) { return fwd_list_shares(list); }
 
 fwd_dispatch_table *fwd_list_shared_table(const fwd_subscriber_list *list, const void *key) {
-  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
-    fwd_dispatch_table *table = atomic_load_explicit(&list->shared[i], memory_order_relaxed);
-    if (table && table->key == key) return table;
-  }
-  return NULL;
+  return fwd_list_find_shared(list, key);
 }
 
 static void unshare(fwd_subscriber_list *list, const fwd_dispatch_table *table) {
@@ -168,10 +157,12 @@ static void unshare(fwd_subscriber_list *list, const fwd_dispatch_table *table) 
   }
 }
 
+FWD_SMALL_CODE_END
+
 /// Uncounts one subscriber of a table. With the last one the list's reference to the table becomes garbage.
 static void leave_table(fwd_subscriber_list *list, fwd_dispatch_table *table,
                         fwd_garbage *garbage) {
-  size_t left = members_of(table) - 1;
+  size_t left = fwd_table_members(table) - 1;
   if (left == 0) {
     unshare(list, table);
     fwd_table_use *use = table->use;
@@ -204,10 +195,9 @@ static void give_up(fwd_subscriber_list *list, uintptr_t held, fwd_dispatch_tabl
   leave_table(list, table, garbage);
 }
 
-/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`. `end_plain` does what is
-/// left of this for plain subscriptions.
+/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`.
 static void end_telling(fwd_subscriber_list *list, fwd_record *record, bool tells, fwd_garbage *garbage) {
-  fwd_index_remove(&list->index, &list->store, record);
+  fwd_index_unlink(&list->index, &list->store, record);
   list->ended++;
   note_end(list, record, tells);
   uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
@@ -216,6 +206,8 @@ static void end_telling(fwd_subscriber_list *list, fwd_record *record, bool tell
   if (fwd_held_is_gated(before)) fwd_gate_leave(fwd_gate_of(before), list, garbage);
   give_up(list, held, record->table, garbage);
 }
+
+FWD_SMALL_CODE_BEGIN
 
 bool fwd_list_hold_left(const fwd_record *record, fwd_end **held) {
   *held = NULL;
@@ -242,21 +234,18 @@ void fwd_list_end_left(fwd_subscriber_list *list, fwd_record *record, fwd_end *h
   give_up(list, fwd_held_behind_gate(fwd_record_word(record)), record->table, garbage);
 }
 
+FWD_SMALL_CODE_END
+
 static void end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
   end_telling(list, record, true, garbage);
 }
 
 // MARK: Noticing
 
-/// Removes the records that have ended, if that is worth a copy of the others: if there are more of them, and not too few, or
-/// if fan-outs have had to visit as many records as the copy has. Without memory they stay.
-static void compact_if_worth(fwd_subscriber_list *list, fwd_garbage *garbage) {
+void fwd_list_compact_if_worth(fwd_subscriber_list *list, fwd_garbage *garbage) {
   fwd_segments_skip_ended(list, garbage);
-  if (!list->first) return;
-  enum { few = 16 };
-  size_t tombstones = list->ended + fwd_segment_first(list->first->segment), left = list->count - list->ended;
-  bool are_most = tombstones > left && (tombstones >= few || left == 0);
-  if (are_most || (list->ended > 0 && list->visited >= list->count)) fwd_segments_compact(list, garbage);
+  // Without memory the ended records stay.
+  if (fwd_list_is_worth_compacting(list)) fwd_segments_compact(list, garbage);
 }
 
 /// Ends the subscriptions of the first `limit` records that are dead or used up.
@@ -281,34 +270,41 @@ void fwd_list_prune_visited(fwd_subscriber_list *list, size_t visited, fwd_garba
   if (visited > list->count) visited = list->count;
   end_dead(list, visited, garbage);
   list->visited = list->ended > 0 ? list->visited + visited : 0;
-  compact_if_worth(list, garbage);
+  fwd_list_compact_if_worth(list, garbage);
 }
 
-/// Checks the next two records, and ends the subscriptions of those that are dead or used up. After the last record it begins
-/// with the first again. Each new subscription calls this, so deaths are noticed even if nobody forwards: n/2 new
-/// subscriptions check a list of n records once.
-static void sweep(fwd_subscriber_list *list, fwd_garbage *garbage) {
+/// Checks the next records, two for each subscription that joins, and ends those that are dead or used up. After the last
+/// record it begins with the first again. So deaths are noticed even if nobody forwards: n/2 new subscriptions check a list of n
+/// records once. A list with more records than `few_records` checks many at a time, which takes half as long.
+__attribute__((noinline)) static void sweep(fwd_subscriber_list *list, fwd_garbage *garbage) {
   bool found = false;
-  for (int i = 0; i < 2; i++) {
+  size_t left = list->is_sweep_due ? 2 * numbers_at_a_time : 2;
+  list->is_sweep_due = false;
+  if (left > list->count) left = list->count;
+  while (left > 0) {
     if (!list->hand) {
       list->hand = list->first;
       list->hand_index = 0;
     }
-    if (!list->hand) return;
     const fwd_segment *segment = list->hand->segment;
-    size_t index = fwd_segment_first(segment) + list->hand_index++;
-    if (index >= fwd_segment_end(segment)) {
+    size_t count = fwd_segment_end(segment) - fwd_segment_first(segment);
+    fwd_record *const *records = segment->records + fwd_segment_first(segment);
+    size_t index = list->hand_index, limit = count - index < left ? count : index + left;
+    if (index >= count) {
       list->hand = list->hand->next;
       list->hand_index = 0;
       continue;
     }
-    fwd_record *record = segment->records[index];
-    // Most records live, so this is asked first.
-    if (fwd_record_lives(record) || fwd_record_has_ended(record)) continue;
-    end(list, record, garbage);
-    found = true;
+    left -= limit - index;
+    list->hand_index = limit;
+    for (; index < limit; index++) {
+      // Most records live, so this is asked first.
+      if (fwd_record_lives(records[index]) || fwd_record_has_ended(records[index])) continue;
+      end(list, records[index], garbage);
+      found = true;
+    }
   }
-  if (found) compact_if_worth(list, garbage);
+  if (found) fwd_list_compact_if_worth(list, garbage);
 }
 
 // MARK: Joining
@@ -327,8 +323,8 @@ static void unhold(fwd_record *record) {
   free(end);
 }
 
-/// Fills `held`. False if memory is short.
-static bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
+/// Fills `held` of any subscription. False if memory is short.
+__attribute__((noinline)) static bool hold_otherwise(fwd_record *record, const fwd_subscriber *subscriber) {
   uintptr_t held;
   if (subscriber->hold == FWD_HOLD_WEAK) {
     held = fwd_weak_create(subscriber->object, fwd_weak_kind_in_use());
@@ -358,54 +354,72 @@ static bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
   return true;
 }
 
+/// Fills `held`. False if memory is short.
+static inline bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
+  bool is_plain = subscriber->hold == FWD_HOLD_WEAK && subscriber->limit == 0 && fwd_holds_unowned(subscriber->object);
+  if (FWD_RARELY(!is_plain)) return hold_otherwise(record, subscriber);
+  fwd_retain_unowned(subscriber->object);
+  atomic_store_explicit(&record->held, (uintptr_t)subscriber->object, memory_order_relaxed);
+  return true;
+}
+
 /// Makes a record that is not in the order. NULL if memory is short.
-static fwd_record *make_record(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
-                               fwd_dispatch_table *table) {
+static inline __attribute__((always_inline)) fwd_record *
+make_record(fwd_subscriber_list *list, const fwd_subscriber *subscriber, fwd_dispatch_table *table) {
   uint32_t slot;
   fwd_record *record = fwd_store_take(&list->store, &slot);
-  if (!record) return NULL;
+  if (FWD_RARELY(!record)) return NULL;
   record->identifier = next_identifier(list, slot);
   record->receiver = subscriber->receiver;
   record->table = table;
-  if (hold(record, subscriber)) return record;
+  if (FWD_USUALLY(hold(record, subscriber))) return record;
   fwd_store_return(&list->store, record);
   return NULL;
 }
 
-/// Makes a record and inserts it into the order. NULL if memory is short.
-static fwd_record *join(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
-                        fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
-  fwd_record *record = make_record(list, subscriber, table);
-  if (!record) return NULL;
-  if (!fwd_segments_set_priority(list, record, subscriber->priority) ||
-      !fwd_segments_insert(list, record, index, garbage)) {
+/// Undoes the counts of `fwd_list_insert_unless`, and its record unless that is NULL.
+__attribute__((cold, noinline)) static fwd_subscription undo_insertion(fwd_subscriber_list *list, fwd_record *record,
+                                                                       fwd_dispatch_table *table, fwd_garbage *garbage) {
+  if (record) {
     unhold(record);
     fwd_store_return(&list->store, record);
-    return NULL;
   }
-  return record;
+  fwd_list_drop_responder(list, table);
+  leave_table(list, table, garbage);
+  return 0;
+}
+
+FWD_HOT fwd_subscription fwd_list_insert_unless(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
+                                                fwd_dispatch_table *table, size_t index, const void *key,
+                                                fwd_garbage *garbage) {
+  if (!fwd_index_reserve(&list->index, &list->store)) return 0;
+  fwd_place place = fwd_index_place(&list->index, &list->store, subscriber->object);
+  bool may_repeat = !key || FWD_USUALLY(!fwd_index_at(&list->store, place));
+  if (!may_repeat && fwd_list_find_object(list, subscriber->object, key)) return 0;
+  if (!prepare_use(table)) return 0;
+  // Counted first, so that the table stays if its other subscribers turn out to be dead.
+  add_member(table);
+  fwd_list_add_responder(list, table);
+  fwd_record *record = make_record(list, subscriber, table);
+  if (!record || !fwd_segments_set_priority(list, record, subscriber->priority) ||
+      !fwd_segments_insert(list, record, index, garbage)) {
+    return undo_insertion(list, record, table, garbage);
+  }
+  fwd_index_add(&list->index, &list->store, record, place);
+  fwd_subscription identifier = record->identifier;
+  // Last, since it may change the indices of records.
+  if (list->is_sweep_due || list->count <= few_records) sweep(list, garbage);
+  return identifier;
 }
 
 fwd_subscription fwd_list_insert(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                                  fwd_dispatch_table *table, size_t index, fwd_garbage *garbage) {
-  if (!fwd_index_reserve(&list->index, &list->store) || !prepare_use(table)) return 0;
-  // Counted first, so that the table stays if its other subscribers turn out to be dead.
-  add_member(table);
-  fwd_list_add_responder(list, table);
-  fwd_record *record = join(list, subscriber, table, index, garbage);
-  if (!record) {
-    fwd_list_drop_responder(list, table);
-    leave_table(list, table, garbage);
-    return 0;
-  }
-  fwd_index_add(&list->index, &list->store, record);
-  fwd_subscription identifier = record->identifier;
-  // Last, since it may change the indices of records.
-  sweep(list, garbage);
-  return identifier;
+  return fwd_list_insert_unless(list, subscriber, table, index, NULL, garbage);
 }
 
 // MARK: Preparing
+
+FWD_SMALL_CODE_BEGIN
 
 fwd_subscription fwd_list_prepare(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                                   fwd_dispatch_table *table, fwd_prepared *prepared, fwd_garbage *garbage) {
@@ -438,26 +452,13 @@ bool fwd_prepared_is_live(fwd_prepared prepared) {
   return !(fwd_held_is_weak(held) && fwd_weak_has_died(held));
 }
 
+FWD_SMALL_CODE_END
+
 // MARK: Leaving
 
-/// A fast path of `end` for the most common subscriptions: held by an unowned reference, without a gate, in a list without
-/// `on_end`, and not the last of their table. Returns false, and does nothing, for any other subscription.
-static inline bool end_plain(fwd_subscriber_list *list, fwd_record *record) {
-  fwd_dispatch_table *table = record->table;
-  uintptr_t held = fwd_record_word(record);
-  if ((held & FWD_HELD_BITS) || list->on_end || table->ended || members_of(table) == 1) return false;
-  fwd_index_remove(&list->index, &list->store, record);
-  list->ended++;
-  fwd_list_drop_responder(list, table);
-  // Release: see `fwd_record_held`.
-  atomic_store_explicit(&record->held, held | FWD_HELD_ENDED, memory_order_release);
-  atomic_store_explicit(&table->members, members_of(table) - 1, memory_order_release);
-  return true;
-}
-
 void fwd_list_end(fwd_subscriber_list *list, fwd_record *record, fwd_garbage *garbage) {
-  if (!end_plain(list, record)) end(list, record, garbage);
-  compact_if_worth(list, garbage);
+  end(list, record, garbage);
+  fwd_list_compact_if_worth(list, garbage);
 }
 
 size_t fwd_list_end_object(fwd_subscriber_list *list, const void *object, fwd_garbage *garbage) {
@@ -526,9 +527,8 @@ size_t fwd_list_index(fwd_subscriber_list *list, const fwd_record *record) {
 }
 
 fwd_record *fwd_list_find(const fwd_subscriber_list *list, fwd_subscription identifier) {
-  fwd_record *record = fwd_store_at(&list->store, fwd_slot_of(identifier));
-  if (!record || record->identifier != identifier || fwd_record_has_ended(record)) return NULL;
-  return record->next != FWD_LEFT_SLOT ? record : NULL;
+  uintptr_t held;
+  return fwd_list_look_up(list, identifier, &held);
 }
 
 fwd_record *fwd_list_find_object(fwd_subscriber_list *list, const void *object,
@@ -542,6 +542,8 @@ fwd_record *fwd_list_find_object(fwd_subscriber_list *list, const void *object,
   }
   return first;
 }
+
+FWD_SMALL_CODE_BEGIN
 
 size_t fwd_list_find_all(fwd_subscriber_list *list, const void *object, fwd_subscription *found, size_t room) {
   size_t count = 0;
@@ -592,6 +594,8 @@ void fwd_list_observe(fwd_subscriber_list *list, fwd_end_observer observer, void
   list->on_end = observer;
   list->on_end_context = context;
 }
+
+FWD_SMALL_CODE_END
 
 // MARK: Creating
 

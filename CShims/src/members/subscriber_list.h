@@ -8,6 +8,10 @@
 
 #include "fwd_list.h"
 #include "members/segments.h"
+#include "reclaim/thread.h"
+
+/// What `fwd_thread_changes` returns.
+extern FWD_HIDDEN FWD_FAST_THREAD_LOCAL void *fwd_changes_of_thread;
 
 /// In `fwd_subscriber_list.tables`: fan-outs of the method are intercepted.
 #define FWD_INTERCEPTED UINT32_C(0x80000000)
@@ -34,9 +38,50 @@ void fwd_list_destroy(fwd_subscriber_list *list);
 
 // MARK: Changing
 
+/// `fwd_list_insert`, unless `key` is not NULL and the object has a subscription, whose limit is not used up, with a table
+/// that has this key. Returns 0 then, too, and nothing has changed.
+fwd_subscription fwd_list_insert_unless(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
+                                        fwd_dispatch_table *table, size_t index, const void *key, fwd_garbage *garbage);
+
+/// Adds to the number of tables that implement each method of a table.
+void fwd_list_count_methods(fwd_subscriber_list *list, const fwd_dispatch_table *table, uint32_t change);
+
 /// Counts one responder more among the subscribers that have a table, or one less. For the writer.
-void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
-void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table);
+static inline void fwd_list_add_responder(fwd_subscriber_list *list, fwd_dispatch_table *table) {
+  if (table->responders++ == 0) fwd_list_count_methods(list, table, 1);
+}
+static inline void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispatch_table *table) {
+  if (--table->responders == 0) fwd_list_count_methods(list, table, (uint32_t)-1);
+}
+
+/// What is left of `fwd_list_end` for the most common subscriptions: held by an unowned reference, without a gate, in a list
+/// without `on_end`, and not the last of their table. It leaves nothing behind but a tombstone. Returns false, and does
+/// nothing, for any other subscription. `held` is the word of the record.
+static inline bool fwd_list_end_plain(fwd_subscriber_list *list, fwd_record *record, uintptr_t held) {
+  fwd_dispatch_table *table = record->table;
+  size_t members = fwd_table_members(table);
+  if ((held & FWD_HELD_BITS) || list->on_end || table->ended || members == 1) return false;
+  fwd_index_remove(&list->index, &list->store, record, (const void *)held);
+  list->ended++;
+  fwd_list_drop_responder(list, table);
+  // Release: see `fwd_record_held`.
+  atomic_store_explicit(&record->held, held | FWD_HELD_ENDED, memory_order_release);
+  atomic_store_explicit(&table->members, members - 1, memory_order_release);
+  return true;
+}
+
+/// Whether the records that have ended should be removed, which copies the others: there are more of them, and not too few,
+/// or fan-outs have had to visit as many records as the copy has.
+static inline bool fwd_list_is_worth_compacting(const fwd_subscriber_list *list) {
+  if (!list->first) return false;
+  enum { few = 16 };
+  size_t tombstones = list->ended + fwd_segment_first(list->first->segment), left = list->count - list->ended;
+  bool are_most = tombstones > left && (tombstones >= few || left == 0);
+  return are_most || (list->ended > 0 && list->visited >= list->count);
+}
+
+/// Removes the records that have ended at the front, and the others if that is worth it. For the end of a subscription.
+void fwd_list_compact_if_worth(fwd_subscriber_list *list, fwd_garbage *garbage);
 
 /// Keeps the object of a subscription that is held weakly alive. `*held` receives the reference; NULL if the object has died
 /// or is held otherwise. False if memory is short.
@@ -46,6 +91,34 @@ void fwd_list_release_left(fwd_subscriber_list *list, fwd_end *held, fwd_garbage
 /// Ends a subscription whose record is in no segment any more that a new fan-out reads. The record stays as it was, for the
 /// fan-outs that began before. `held` is its reference of `fwd_list_hold_left`.
 void fwd_list_end_left(fwd_subscriber_list *list, fwd_record *record, fwd_end *held, fwd_garbage *garbage);
+
+// MARK: Finding
+
+/// `fwd_list_find`. `*held` receives the word of the record.
+static inline fwd_record *fwd_list_look_up(const fwd_subscriber_list *list, fwd_subscription identifier, uintptr_t *held) {
+  fwd_record *record = fwd_store_at(&list->store, fwd_slot_of(identifier));
+  if (!record || record->identifier != identifier || record->next == FWD_LEFT_SLOT) return NULL;
+  *held = fwd_record_word(record);
+  // Most have no bits.
+  return (*held & FWD_HELD_BITS) && fwd_held_has_ended(*held) ? NULL : record;
+}
+
+/// `fwd_list_shared_table`, by the key of a table or by its class.
+static inline fwd_dispatch_table *fwd_list_find_shared(const fwd_subscriber_list *list, const void *key) {
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    fwd_dispatch_table *table = atomic_load_explicit(&list->shared[i], memory_order_relaxed);
+    if (table && fwd_table_is_named(table, key)) return table;
+  }
+  return NULL;
+}
+
+/// `fwd_list_may_share`.
+static inline bool fwd_list_shares(const fwd_subscriber_list *list) {
+  for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
+    if (atomic_load_explicit(&list->shared[i], memory_order_relaxed)) return true;
+  }
+  return atomic_load_explicit(&list->shares_more, memory_order_relaxed);
+}
 
 // MARK: Reading
 

@@ -101,6 +101,15 @@ static inline __attribute__((always_inline)) void fwd_release_counted(void *obje
 /// One unowned reference in that word.
 #define FWD_ONE_UNOWNED UINT64_C(2)
 
+/// Whether subscriptions hold objects by unowned references: what `fwd_weak_kind_in_use` says.
+extern __attribute__((visibility("hidden"))) bool fwd_unowned_is_in_use;
+
+/// Whether a subscription holds an object by an unowned reference. The low bits of the word are the kind (held.h), so the
+/// address must not use them. Swift aligns objects, but if it did not, the object would get a stock reference.
+static inline bool fwd_holds_unowned(void *object) {
+  return fwd_unowned_is_in_use && ((uintptr_t)object & FWD_HELD_BITS) == 0;
+}
+
 /// Adds an unowned reference to an object, which keeps its memory.
 static inline void fwd_retain_unowned(void *object) {
   if (__builtin_expect(fwd_counts_are_known, 1)) {

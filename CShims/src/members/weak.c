@@ -45,24 +45,18 @@ static struct stock *stock_of(fwd_weak reference) {
 
 static bool is_stock(fwd_weak reference) { return fwd_held_is_stock(reference); }
 
-static bool stock_is_asked_for;
+bool fwd_unowned_is_in_use;
 
 __attribute__((constructor)) static void read_environment(void) {
+#if !defined(FWD_STOCK_WEAK)
   const char *asked = getenv("FWD_WEAK");
-  stock_is_asked_for = asked && strcmp(asked, "stock") == 0;
-}
-
-fwd_weak_kind fwd_weak_kind_in_use(void) {
-#if defined(FWD_STOCK_WEAK)
-  return FWD_WEAK_STOCK;
-#else
-  return stock_is_asked_for || !swift_tryRetain ? FWD_WEAK_STOCK : FWD_WEAK_UNOWNED;
+  fwd_unowned_is_in_use = swift_tryRetain && !(asked && strcmp(asked, "stock") == 0);
 #endif
 }
 
+fwd_weak_kind fwd_weak_kind_in_use(void) { return fwd_unowned_is_in_use ? FWD_WEAK_UNOWNED : FWD_WEAK_STOCK; }
+
 fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
-  // The low bits of the word are the kind (held.h), so the address must not use them. Swift aligns objects, but if it
-  // did not, the object would get a stock reference.
   if (kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0) {
     fwd_retain_unowned(object);
     return (fwd_weak)object;

@@ -28,16 +28,13 @@
 // For syscall(2).
 #define _GNU_SOURCE 1
 
-#include "fwd_lock.h"
+#include "reclaim/lock.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <time.h>
 
-#include "base/one_thread.h"
 #include "base/pause.h"
-#include "reclaim/thread.h"
 
 #if defined(__linux__)
 #include <linux/futex.h>
@@ -53,7 +50,6 @@
 
 _Static_assert(sizeof(os_unfair_lock) == sizeof(fwd_lock), "os_unfair_lock is one word");
 static void acquire(fwd_lock *lock) { os_unfair_lock_lock((os_unfair_lock_t)lock); }
-static bool try_acquire(fwd_lock *lock) { return os_unfair_lock_trylock((os_unfair_lock_t)lock); }
 static void give_up(fwd_lock *lock) { os_unfair_lock_unlock((os_unfair_lock_t)lock); }
 // The word of `os_unfair_lock` is private.
 bool fwd_lock_is_open(const fwd_lock *lock) {
@@ -63,60 +59,38 @@ bool fwd_lock_is_open(const fwd_lock *lock) {
 
 #else
 
-// "Futexes are tricky" (U. Drepper, 2011), the third mutex: a thread that waited locks with `contended`, since there
-// may be others.
-enum { open = 0, locked = 1, contended = 2 };
-
-static bool try_acquire(fwd_lock *lock) {
-  uint32_t expected = open;
-  // The store comes before a thread that is started while the lock is held.
-  if (fwd_has_one_thread() && __atomic_load_n(&lock->word, __ATOMIC_RELAXED) == open) {
-    __atomic_store_n(&lock->word, locked, __ATOMIC_RELAXED);
-    return true;
-  }
-  return __atomic_compare_exchange_n(&lock->word, &expected, locked, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-__attribute__((cold, noinline)) static void wait_for(fwd_lock *lock) {
+void fwd_lock_wait(fwd_lock *lock) {
   // Critical sections are short: mostly the lock is open again before a system call would have begun.
   for (unsigned i = 0; i < 100; i++) {
-    if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == open && try_acquire(lock)) return;
+    if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == FWD_LOCK_OPEN && fwd_lock_try(lock)) return;
     fwd_pause_processor();
   }
-  while (__atomic_exchange_n(&lock->word, contended, __ATOMIC_ACQUIRE) != open) {
+  while (__atomic_exchange_n(&lock->word, FWD_LOCK_CONTENDED, __ATOMIC_ACQUIRE) != FWD_LOCK_OPEN) {
 #if defined(__linux__)
-    syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, contended, NULL, NULL, 0);
+    syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, FWD_LOCK_CONTENDED, NULL, NULL, 0);
 #else
     sched_yield();
 #endif
   }
 }
 
-static void acquire(fwd_lock *lock) {
-  if (FWD_RARELY(!try_acquire(lock))) wait_for(lock);
-}
-
-bool fwd_lock_is_open(const fwd_lock *lock) { return __atomic_load_n(&lock->word, __ATOMIC_ACQUIRE) == open; }
-
-static void give_up(fwd_lock *lock) {
-  if (fwd_has_one_thread()) {
-    __atomic_store_n(&lock->word, open, __ATOMIC_RELAXED);
-    return;
-  }
-  uint32_t word = __atomic_exchange_n(&lock->word, open, __ATOMIC_RELEASE);
+void fwd_lock_wake(fwd_lock *lock) {
 #if defined(__linux__)
-  if (FWD_RARELY(word == contended)) syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 #else
-  (void)word;
+  (void)lock;
 #endif
 }
+
+static void acquire(fwd_lock *lock) { fwd_lock_acquire(lock); }
+static void give_up(fwd_lock *lock) { fwd_lock_give_up(lock); }
+bool fwd_lock_is_open(const fwd_lock *lock) { return __atomic_load_n(&lock->word, __ATOMIC_ACQUIRE) == FWD_LOCK_OPEN; }
 
 #endif
 
 // MARK: The gate
 
-/// How many threads are about to fork.
-static atomic_uint forks;
+atomic_uint fwd_forks;
 static FWD_FAST_THREAD_LOCAL bool is_forking;
 /// The number of the last fork.
 static atomic_uint last_fork;
@@ -136,17 +110,8 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void set_locks(fwd_thread_block *block, uint32_t count) {
-  // Release: a fork that sees 0 sees what was done under the lock.
-  atomic_store_explicit(&block->locks, count, memory_order_release);
-}
-
-static uint32_t locks_of(const fwd_thread_block *block) {
-  return atomic_load_explicit(&block->locks, memory_order_relaxed);
-}
-
 static bool is_closed(void) {
-  return atomic_load_explicit(&forks, memory_order_acquire) > 0 && !is_forking;
+  return atomic_load_explicit(&fwd_forks, memory_order_acquire) > 0 && !is_forking;
 }
 
 /// How long a thread waits at the gate.
@@ -175,9 +140,9 @@ __attribute__((cold, noinline)) static void wait_at_gate(fwd_thread_block *block
   gate_wait waiting = begin_waiting();
   unsigned count = 0;
   do {
-    set_locks(block, 0);
+    fwd_set_locks(block, 0);
     while (still_waits(waiting)) fwd_pause_briefly(count++);
-    set_locks(block, 1);
+    fwd_set_locks(block, 1);
     fwd_fence_light();
   } while (still_waits(waiting));
   end_waiting(waiting);
@@ -199,22 +164,15 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
   end_waiting(waiting);
 }
 
-/// Passes the gate while it may be closed. The thread has said that it holds a lock.
-__attribute__((cold, noinline)) static void pass_gate_of_fork(fwd_thread_block *block) {
+void fwd_pass_gate_of_fork(fwd_thread_block *block) {
   // A thread that holds another lock goes on, since the fork waits for it.
-  if (locks_of(block) == 1 && is_closed()) wait_at_gate(block);
-}
-
-static inline void pass_gate_with(fwd_thread_block *block) {
-  set_locks(block, locks_of(block) + 1);
-  fwd_fence_light();
-  if (FWD_RARELY(atomic_load_explicit(&forks, memory_order_relaxed) > 0)) pass_gate_of_fork(block);
+  if (fwd_locks_of(block) == 1 && is_closed()) wait_at_gate(block);
 }
 
 __attribute__((cold, noinline)) static void pass_gate_first(void) {
   fwd_thread_block *block = fwd_thread_add_block();
   if (block) {
-    pass_gate_with(block);
+    fwd_pass_gate(block);
   } else {
     pass_gate_without_block();
   }
@@ -223,7 +181,7 @@ __attribute__((cold, noinline)) static void pass_gate_first(void) {
 static void pass_gate(void) {
   fwd_thread_block *block = fwd_thread_blocks;
   if (FWD_USUALLY(block)) {
-    pass_gate_with(block);
+    fwd_pass_gate(block);
   } else {
     pass_gate_first();
   }
@@ -235,7 +193,7 @@ static void leave_gate(void) {
     my_locks_without_block--;
     atomic_fetch_sub(&locks_without_block, 1);
   } else {
-    set_locks(fwd_thread_blocks, locks_of(fwd_thread_blocks) - 1);
+    fwd_set_locks(fwd_thread_blocks, fwd_locks_of(fwd_thread_blocks) - 1);
   }
 }
 
@@ -266,7 +224,7 @@ static void before_fork(void) {
   fwd_thread_set_up();
   is_forking = true;
   atomic_fetch_add(&last_fork, 1);
-  atomic_fetch_add(&forks, 1);
+  atomic_fetch_add(&fwd_forks, 1);
   if (!fwd_fence_heavy()) {
     // Without the fence a thread that has just begun to lock may not be seen yet. A store takes far less than this.
     fwd_sleep_ns(1000000);
@@ -276,14 +234,14 @@ static void before_fork(void) {
 }
 
 static void after_fork_in_parent(void) {
-  atomic_fetch_sub(&forks, 1);
+  atomic_fetch_sub(&fwd_forks, 1);
   is_forking = false;
 }
 
 static void after_fork_in_child(void) {
   fwd_thread_reset_others();
   atomic_store(&locks_without_block, my_locks_without_block);
-  atomic_store(&forks, 0);
+  atomic_store(&fwd_forks, 0);
   is_forking = false;
 }
 

@@ -66,6 +66,11 @@ internal import CForwardingInternal
     unsafe fwd_dispatch_table_adopt(handle, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Has later objects of a class find the table, all of which subscribe with it.
+  internal func stand(for owner: Any.Type) {
+    unsafe fwd_dispatch_table_stand_for(handle, ObjectIdentifier(owner).address)
+  }
+
   /// Whether another proxy may have the table, if the caller has the only reference to
   /// it.
   internal var isUnused: Bool { unsafe fwd_dispatch_table_is_unused(handle) }

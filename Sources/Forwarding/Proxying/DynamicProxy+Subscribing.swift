@@ -32,9 +32,15 @@ extension DynamicProxy {
     _ subscriber: some Subscriber, at position: Position = .last, lifetime: Lifetime = .weak,
     times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
-    try unsafe unsafeSubscribe(
-      subscriber, table: type(of: subscriber).functionTable, at: position, lifetime: lifetime,
-      times: times, .shared)
+    let owner = type(of: subscriber)
+    if times == nil, case .last = position.kind,
+      let made = unsafe join(subscriber, ObjectIdentifier(owner), lifetime)
+    {
+      return made
+    }
+    return try unsafe unsafeSubscribe(
+      subscriber, table: owner.functionTable, at: position, lifetime: lifetime, times: times,
+      .ofClass)
   }
 
   /// Subscribes an object with a function table that you pass.
@@ -109,11 +115,29 @@ extension DynamicProxy {
   /// Whether other subscribers will come with a table.
   internal enum Sharing {
     case none, shared
+    /// Shared; all objects of the class come with it.
+    case ofClass
     /// Shared; a macro has written the table for the proxy's own protocols.
     case generated
   }
 
   @unsafe internal func unsafeSubscribe(
+    _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
+    times: Int?, _ sharing: Sharing
+  ) throws(ForwardingError) -> Subscription {
+    let isMade = table.isMade(for: owner)
+    if sharing != .none, times == nil, case .last = position.kind, isMade,
+      let made = unsafe join(owner, ObjectIdentifier(table.identity), lifetime)
+    {
+      return made
+    }
+    return try unsafe subscribeOtherwise(
+      owner, table: table, at: position, lifetime: lifetime, times: times,
+      sharing == .ofClass && !isMade ? .shared : sharing)
+  }
+
+  @unsafe @inline(never)
+  private func subscribeOtherwise(
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
     times: Int?, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
@@ -123,13 +147,6 @@ extension DynamicProxy {
     // SAFETY: the owner is alive until the subscription holds it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
     defer { extendLifetime(owner) }
-    if sharing != .none, case .last = position.kind {
-      let subscriber = unsafe fwd_subscriber(
-        object: address, hold: lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
-        receiver: address, destroy: nil, limit: limit.count, priority: 0)
-      let identifier = unsafe join(subscriber, table, nil)
-      if identifier != 0 { return Subscription(reference: reference, identifier: identifier) }
-    }
     let candidate = unsafe SubscriberList.Candidate(
       address, receiver: address, lifetime, at: position, limit: limit,
       duplicates: core.settings.duplicates)
@@ -145,8 +162,10 @@ extension DynamicProxy {
     let identifier: UInt64
     do throws(ForwardingError) {
       let dispatch = try joined(table, sharing, named: key)
-      if sharing != .none, case .last = candidate.position.kind {
-        let made = unsafe join(candidate.subscriber, table, dispatch)
+      if sharing == .ofClass { dispatch.stand(for: table.owner) }
+      if sharing != .none, let object = unsafe candidate.plainObject {
+        let made = unsafe join(
+          object, ObjectIdentifier(table.identity), candidate.lifetime, dispatch)
         if made != 0 { return Subscription(reference: reference, identifier: made) }
       }
       identifier = try subscribers.insert(candidate, dispatch, isShared: sharing != .none)
@@ -160,20 +179,34 @@ extension DynamicProxy {
 // MARK: - Joining tables
 
 extension DynamicProxy {
-  /// Subscribes an object behind all others, with what one of them has of its table, or
-  /// else with `dispatch`. It takes one lock.
+  /// Subscribes an object behind all others, with the table of one of them. It takes one
+  /// lock, and counts no reference.
   ///
-  /// - Returns: the identifier of the subscription; 0 if that is not possible, and
-  ///   `SubscriberList.insert` has to find out why.
+  /// - Parameter key: the identity of the table, or the class that it stands for.
+  /// - Returns: nil if that is not possible, and `SubscriberList.insert` has to find out
+  ///   why.
   @unsafe private func join(
-    _ subscriber: fwd_subscriber, _ table: FunctionTable, _ dispatch: DispatchTable?
+    _ owner: AnyObject, _ key: ObjectIdentifier, _ lifetime: Lifetime
+  ) -> Subscription? {
+    // SAFETY: the owner is alive until the call returns.
+    let object = unsafe Unmanaged.passUnretained(owner).toOpaque()
+    let identifier = unsafe join(object, key, lifetime, nil)
+    extendLifetime(owner)
+    return identifier == 0 ? nil : Subscription(reference: reference, identifier: identifier)
+  }
+
+  /// The same, or else with `dispatch`.
+  ///
+  /// - Returns: the identifier of the subscription, or 0.
+  @unsafe private func join(
+    _ object: UnsafeMutableRawPointer, _ key: ObjectIdentifier, _ lifetime: Lifetime,
+    _ dispatch: DispatchTable?
   ) -> UInt64 {
-    let key = unsafe ObjectIdentifier(table.identity).address
-    defer { extendLifetime(dispatch) }
-    // SAFETY: the caller keeps the object and the tables alive.
-    return unsafe withUnsafePointer(to: subscriber) {
+    // SAFETY: the caller keeps the object and the table alive.
+    return withExtendedLifetime(dispatch) {
       unsafe fwd_proxy_core_join(
-        core.handle, $0, key, dispatch?.handle, core.settings.duplicates == .allow)
+        core.handle, object, key.address, dispatch?.handle, lifetime == .strong,
+        core.settings.duplicates == .allow)
     }
   }
 

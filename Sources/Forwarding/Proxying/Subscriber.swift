@@ -12,8 +12,8 @@ extension DynamicProxy {
   /// }
   /// ```
   ///
-  /// The table must be stored, in a `static let`: a proxy joins it to its
-  /// protocols once for all subscribers of the class and keeps it, and knows a
+  /// The table must be stored, in a `static let`: a proxy asks for it once, joins
+  /// it to its protocols for all subscribers of the class and keeps it, and knows a
   /// subscriber again by object and table.
   public protocol Subscriber: AnyObject, Sendable {
     /// The functions that objects of the class implement.

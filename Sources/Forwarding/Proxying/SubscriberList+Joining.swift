@@ -37,6 +37,16 @@ extension SubscriberList {
       duplicates = .allow
     }
 
+    /// The object, if it is to join behind the others and has no limit; nil otherwise.
+    internal var plainObject: UnsafeMutableRawPointer? {
+      guard case .last = position.kind, unsafe subscriber.limit == 0 else { return nil }
+      return unsafe subscriber.object
+    }
+
+    internal var lifetime: DynamicProxy.Lifetime {
+      unsafe subscriber.hold == FWD_HOLD_STRONG ? .strong : .weak
+    }
+
     /// Whether the object is being deinitialised.
     fileprivate var isDead: Bool {
       guard let object = unsafe subscriber.object else { return false }

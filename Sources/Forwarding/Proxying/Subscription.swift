@@ -67,7 +67,8 @@ extension DynamicProxy {
     ///   pointers to the others.
     @discardableResult
     public func cancel() -> Bool {
-      cancel(then: nil)
+      if ended == nil, let wasLive = reference.leave(identifier) { return wasLive }
+      return cancel(then: nil)
     }
 
     /// Ends the subscription, and then calls a closure, also if the subscription has

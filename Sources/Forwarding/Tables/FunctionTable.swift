@@ -69,7 +69,7 @@ public final class FunctionTable: Sendable {
   /// Whether an object has the class that the functions take as their receiver.
   /// It is checked at subscription, since typed closures do not check it.
   private let accepts: @Sendable (AnyObject) -> Bool
-  private let owner: Any.Type
+  internal let owner: Any.Type
 
   internal init(
     methods: [Method], fault: ForwardingError?, owner: Any.Type = Void.self,
@@ -100,10 +100,15 @@ public final class FunctionTable: Sendable {
       methods: builder.methods, fault: builder.fault, owner: owner, accepts: { $0 is Owner })
   }
 
+  /// Whether an object is of the class itself that the table is for, which most are. A
+  /// cast takes longer.
+  internal func isMade(for object: AnyObject) -> Bool {
+    ObjectIdentifier(type(of: object)) == ObjectIdentifier(owner)
+  }
+
   /// Checks that an object has the class that the table is for.
   internal func check(_ object: AnyObject) throws(ForwardingError) {
-    // Most objects are of the class itself, and a cast takes longer.
-    if ObjectIdentifier(type(of: object)) == ObjectIdentifier(owner) || accepts(object) { return }
+    if isMade(for: object) || accepts(object) { return }
     throw ForwardingError(
       .typeMismatch,
       "the function table is for objects of class \(owner), got one of class \(type(of: object))")
