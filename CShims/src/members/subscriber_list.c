@@ -42,7 +42,7 @@ enum {
   /// The numbers of subscriptions that a list takes at a time, since all threads share the count.
   numbers_at_a_time = 16,
   /// See `sweep`.
-  few_records = 16,
+  few_records = 8,
 };
 
 /// Takes the next number of a subscription.

@@ -185,7 +185,7 @@ extension DynamicProxy {
   /// - Parameter key: the identity of the table, or the class that it stands for.
   /// - Returns: nil if that is not possible, and `SubscriberList.insert` has to find out
   ///   why.
-  @unsafe private func join(
+  @unsafe @inline(__always) private func join(
     _ owner: AnyObject, _ key: ObjectIdentifier, _ lifetime: Lifetime
   ) -> Subscription? {
     // SAFETY: the owner is alive until the call returns.

@@ -12,6 +12,11 @@ internal final class ProxyExtras: Sendable {
   internal let forwardSlot = ForwardSlot()
   /// The changes that the observer of membership is to be told.
   internal let membershipLog = LateObject<MembershipLog>()
+  /// The subscriptions of kept listeners that have been cancelled.
+  internal var endedSubscriptions: EndedSubscriptions {
+    madeEndedSubscriptions.object { EndedSubscriptions() }
+  }
+  private let madeEndedSubscriptions = LateObject<EndedSubscriptions>()
   /// The state that streams and slots store with the proxy.
   internal let attachments = Attachments()
 }

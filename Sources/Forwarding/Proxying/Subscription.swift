@@ -14,21 +14,26 @@ extension DynamicProxy {
   public struct Subscription: Sendable {
     internal let reference: ProxyReference
     internal let identifier: UInt64
-    /// Where the end is noted; nil unless a typed proxy keeps the listener alive.
-    // With it a subscription is four words, which functions return in registers.
-    private let ended: EndedSubscriptions?
+    /// Whether a typed proxy keeps the listener alive, and the end is noted for it.
+    // No reference, so copies of a subscription cost nothing. It is four words, which
+    // functions return in registers.
+    private let isNoted: Bool
 
     internal init(reference: ProxyReference, identifier: UInt64) {
       self.reference = reference
       self.identifier = identifier
-      ended = nil
+      isNoted = false
     }
 
-    /// The same subscription, whose end is noted.
-    internal init(_ subscription: Subscription, noting ended: EndedSubscriptions) {
+    /// The same subscription, whose end is noted in `ProxyExtras.endedSubscriptions`.
+    internal init(noting subscription: Subscription) {
       reference = subscription.reference
       identifier = subscription.identifier
-      self.ended = ended
+      isNoted = true
+    }
+
+    private func note() {
+      reference.proxy?.core.extras.endedSubscriptions.note(identifier)
     }
 
     /// The proxy. It is nil once the proxy's last reference has been released. It is
@@ -67,14 +72,14 @@ extension DynamicProxy {
     ///   pointers to the others.
     @discardableResult
     public func cancel() -> Bool {
-      if ended == nil, let wasLive = reference.leave(identifier) { return wasLive }
+      if !isNoted, let wasLive = reference.leave(identifier) { return wasLive }
       return cancel(then: nil)
     }
 
     /// Ends the subscription, and then calls a closure, also if the subscription has
     /// ended before. In a `change` of the proxy both are done when it takes effect.
     package func cancel(then: (() -> Void)?) -> Bool {
-      defer { ended?.note(identifier) }
+      defer { if isNoted { note() } }
       if then == nil, let wasLive = reference.leave(identifier) { return wasLive }
       if let proxy = reference.proxy { return proxy.subscribers.remove(identifier, then: then) }
       then?()
@@ -84,7 +89,7 @@ extension DynamicProxy {
     /// Ends the subscription, also if a change that this is a part of fails: nobody
     /// will be able to cancel it later.
     internal func end() {
-      defer { ended?.note(identifier) }
+      defer { if isNoted { note() } }
       if reference.leave(identifier) != nil { return }
       reference.proxy?.subscribers.remove(identifier, isFinal: true)
     }

@@ -36,12 +36,16 @@ package final class KeptListeners: Sendable {
     var identifiers: [ObjectIdentifier: [UInt64]] = [:]
     /// The subscriptions that end after a number of deliveries.
     var limited: Set<UInt64> = []
+    /// The subscriptions of these listeners that have been cancelled, as the proxy notes
+    /// them; nil before the first listener.
+    var ended: EndedSubscriptions?
     /// The number of listeners at which all subscriptions are checked. It doubles with
     /// the number that stays, so a listener costs amortised O(1).
     var checkAt = 16
     var target = Target(object: nil)
 
-    mutating func add(_ listener: Listener, isLimited: Bool) {
+    mutating func add(_ listener: Listener, of proxy: DynamicProxy, isLimited: Bool) {
+      ended = proxy.core.extras.endedSubscriptions
       let identifier = listener.subscription.identifier
       // A proxy without duplicates returns the earlier subscription of the object.
       if listeners.updateValue(listener, forKey: identifier) == nil {
@@ -59,7 +63,6 @@ package final class KeptListeners: Sendable {
   }
 
   private let state = Lock(State())
-  private let ended = EndedSubscriptions()
 
   package init() {}
 
@@ -87,9 +90,9 @@ package final class KeptListeners: Sendable {
     let entry = Listener(
       object: listener, subscriber: ObjectIdentifier(subscriber), subscription: subscription)
     let isKept = ListenerKeeping.of(proxy).keep(for: self) {
-      state.withLock { $0.add(entry, isLimited: isLimited) }
+      state.withLock { $0.add(entry, of: proxy, isLimited: isLimited) }
     }
-    return isKept ? DynamicProxy.Subscription(subscription, noting: ended) : subscription
+    return isKept ? DynamicProxy.Subscription(noting: subscription) : subscription
   }
 
   /// The forward target as it was set; nil if it has died.
@@ -101,11 +104,13 @@ package final class KeptListeners: Sendable {
     }
   }
 
+  private var cancelled: Set<UInt64> { state.withLock { $0.ended }?.identifiers ?? [] }
+
   /// Releases the listeners whose subscriptions have been cancelled.
   ///
   /// - Parameter subscriber: a subscriber whose subscriptions have ended in another way.
   package func releaseEnded(of subscriber: AnyObject? = nil) {
-    var candidates = ended.identifiers
+    var candidates = cancelled
     if let subscriber {
       let key = ObjectIdentifier(subscriber)
       candidates.formUnion(state.withLock { $0.identifiers[key] ?? [] })
@@ -123,7 +128,7 @@ package final class KeptListeners: Sendable {
   ///
   /// - Complexity: O(*n*) in the number of listeners.
   package func releaseAllEnded() {
-    release(ended.identifiers.union(state.withLock { Set($0.listeners.keys) }))
+    release(cancelled.union(state.withLock { Set($0.listeners.keys) }))
   }
 
   /// Takes all listeners out, for the caller to release under no lock. Their subscriptions
@@ -150,8 +155,11 @@ package final class KeptListeners: Sendable {
   private func release(_ candidates: Set<UInt64>) {
     let known = state.withLock { state in candidates.map { ($0, state.listeners[$0]) } }
     let over = known.filter { !($0.1?.subscription.isLive ?? false) }
-    state.withLock { state in for (identifier, _) in over { state.remove(identifier) } }
-    for (identifier, _) in over { ended.forget(identifier) }
+    let ended = state.withLock { state in
+      for (identifier, _) in over { state.remove(identifier) }
+      return state.ended
+    }
+    for (identifier, _) in over { ended?.forget(identifier) }
     // Released under no lock: a `deinit` may run any code.
     withExtendedLifetime(known) {}
   }
