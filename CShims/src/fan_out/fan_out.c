@@ -202,9 +202,21 @@ fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method
   return fwd_fan_out_of_frame_inline(proxy, fwd_compiled_method_of(method), frame, result);
 }
 
-fwd_status fwd_fan_out_frame_slowly(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result) {
+/// `fwd_fan_out_frame_slowly` of any method.
+__attribute__((noinline)) static fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                          const void *frame, void *result) {
   fwd_delivery delivery = {.frame = frame, .result = result};
   return fan_out(proxy, method, &delivery);
+}
+
+fwd_status fwd_fan_out_frame_slowly(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result) {
+  // What mostly closes the fast path: closures before or after the subscribers. `fan_out_past_interceptors` does the same.
+  uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index), observed = FWD_INTERCEPTED | FWD_OBSERVED;
+  if ((tables & (observed | FWD_BLOCKED)) == observed && fwd_tables_have_some(tables) && fwd_is_unhindered(method)) {
+    const fwd_delivery delivery = {.frame = frame, .result = result, .is_intercepted = true};
+    return fwd_fan_out_observed_frame(proxy, method, &delivery, fan_out_to_any);
+  }
+  return fan_out_frame(proxy, method, frame, result);
 }
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,

@@ -644,9 +644,10 @@ __attribute__((noinline)) static void *const *call_earlier_taps(fwd_looped_emiss
 /// Whether a method has only one interceptor, which can be called without a loop: a loop would take registers, and so stack.
 static inline bool is_lone(const fwd_taps *taps) { return taps->lone && fwd_tap_is_unlimited(taps->taps); }
 
-/// Calls a method's only interceptor. Returns pointers to the arguments.
-static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_looped_emission *looped, const fwd_taps *taps) {
-  void *const *arguments = find_arguments(looped);
+/// Calls a method's only interceptor. Returns pointers to the arguments. `capacity` is that of `deliver_plainly`.
+static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_looped_emission *looped, const fwd_taps *taps,
+                                                                       size_t capacity) {
+  void *const *arguments = capacity > 0 ? point_into_frame(looped, capacity) : looped->emission.delivery->arguments;
   fwd_swift_closure_call(taps->lone, NULL, arguments, room_for_nothing(looped));
   return arguments;
 }
@@ -656,7 +657,7 @@ static inline __attribute__((always_inline)) void *const *call_lone_tap(fwd_loop
 __attribute__((noinline)) static const fwd_taps *call_taps_of_pointers(fwd_looped_emission *looped, const fwd_taps *taps) {
   if (taps->before_count == 0) return taps;
   if (__builtin_expect(is_lone(taps), 1)) {
-    call_lone_tap(looped, taps);
+    call_lone_tap(looped, taps, 0);
     return NULL;
   }
   call_earlier_taps(looped, taps);
@@ -708,7 +709,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   if (has_pointers) {
     taps = call_taps_of_pointers(looped, taps);
   } else if (taps->before_count > 0) {
-    arguments = __builtin_expect(is_lone(taps), 1) ? call_lone_tap(looped, taps) : call_earlier_taps(looped, taps);
+    arguments = __builtin_expect(is_lone(taps), 1) ? call_lone_tap(looped, taps, capacity) : call_earlier_taps(looped, taps);
     if (taps->after_count == 0) taps = NULL;
   }
   // Leaving the domain frees the subscribers that the interceptors have cancelled, and perhaps the taps. `fwd_intercept`
@@ -722,7 +723,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   // If the fan-out has succeeded, the only interceptor is called here, which saves a frame. Otherwise, and if the end of a
   // subscription is to be told first, `call_later_taps` calls it after the fan-out has been left.
   if (!has_pointers && taps && is_lone(taps) && state->responses > 0 && !state->failure && !state->frame.met_dead) {
-    call_lone_tap(looped, taps);
+    call_lone_tap(looped, taps, capacity);
     taps = NULL;
   }
   fwd_emission_leave(state, state->frame.met_dead ? fwd_visited_as_announced(state, hazard, asked) : 0);
