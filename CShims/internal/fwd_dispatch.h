@@ -68,7 +68,7 @@ typedef struct fwd_implementation {
 } fwd_implementation;
 
 /// The implementations of one function table, by the index of the method in a proxy. A table belongs to one proxy at
-/// a time, and must not change after its first subscriber has it.
+/// a time, and must not change after its first subscriber has it, but for `fwd_dispatch_table_stand_for`.
 typedef struct fwd_dispatch_table fwd_dispatch_table;
 
 /// Creates a table of `count` methods, none of them implemented. Returns NULL if memory is short.
@@ -79,8 +79,8 @@ typedef struct fwd_dispatch_table fwd_dispatch_table;
 /// owner's reference count counts instead.
 fwd_dispatch_table *FWD_NULLABLE fwd_dispatch_table_create(size_t count,
                                                            const void *FWD_NULLABLE key);
-/// Has `fwd_proxy_core_join` find the table by a class as well: the one whose objects all subscribe with this table. Any thread
-/// may call this.
+/// Makes `fwd_proxy_core_join` find the table by a class, too. All objects of exactly this class must subscribe with this table.
+/// Any thread may call this, at any time.
 void fwd_dispatch_table_stand_for(fwd_dispatch_table *FWD_NONNULL table, const void *FWD_NONNULL subscriber_class);
 /// Sets the owner. Must be called before the table is used.
 void fwd_dispatch_table_adopt(fwd_dispatch_table *FWD_NONNULL table, void *FWD_NONNULL owner);

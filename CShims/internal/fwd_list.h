@@ -79,7 +79,8 @@ bool fwd_list_has_room_to_share(const fwd_subscriber_list *FWD_NONNULL list);
 /// lock. O(1).
 bool fwd_list_may_share(const fwd_subscriber_list *FWD_NONNULL list);
 
-/// Returns the shared table that has a key, or NULL. It is valid until the caller unlocks. O(1).
+/// Returns the shared table that has a key, or that stands for the class at this address (`fwd_dispatch_table_stand_for`), or
+/// NULL. No key is the address of a class. The table is valid until the caller unlocks. O(1).
 fwd_dispatch_table *FWD_NULLABLE fwd_list_shared_table(const fwd_subscriber_list *FWD_NONNULL list,
                                                        const void *FWD_NONNULL key);
 

@@ -184,15 +184,16 @@ fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
 /// Leaves each change of the list to the owner: `fwd_proxy_core_join` and `fwd_proxy_reference_leave` do nothing from now on.
 /// The caller holds the lock, or no other thread has the proxy yet.
 void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
-/// Subscribes an object, which is its functions' receiver, behind all others of priority 0, with the shared table that has
-/// `key` or stands for the class `key`. Without one, shares `table`, unless it is NULL. Takes the lock. Releases what the change
-/// has left, which may run any code.
+/// Subscribes an object behind all others of priority 0. The object is also its functions' receiver. Uses the shared table
+/// whose key or class is `key`. If there is none and `table` is not NULL, shares `table`. `limit` is that of `fwd_subscriber`.
+/// Takes the lock. Releases what the change has left, which may run any code.
 ///
 /// Returns the identifier of the subscription. Returns 0 and changes nothing if only the owner can decide what happens:
 /// there is no such table or no room to share one, the thread collects changes, the proxy is watched or closing, memory is
 /// short, the object is dying or, unless `may_repeat`, the object has a subscription with the table's key.
 fwd_subscription fwd_proxy_core_join(fwd_proxy *FWD_NONNULL proxy, void *FWD_NONNULL object, const void *FWD_NONNULL key,
-                                     fwd_dispatch_table *FWD_NULLABLE table, bool is_strong, bool may_repeat);
+                                     fwd_dispatch_table *FWD_NULLABLE table, fwd_hold hold, bool may_repeat,
+                                     size_t limit);
 /// Returns the method of a selector, or NULL if the proxy has none. Valid as long as the proxy.
 const fwd_proxy_method *FWD_NULLABLE fwd_proxy_core_method(const fwd_proxy *FWD_NONNULL proxy,
                                                            fwd_selector FWD_NULLABLE selector);

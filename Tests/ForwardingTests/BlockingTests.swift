@@ -56,6 +56,25 @@ import Testing
     withExtendedLifetime((token, late)) {}
   }
 
+  @Test func `closures before and after a blocked method are not called either`() throws {
+    let proxy = try make()
+    let token = try listen(to: proxy)
+    let taps = [
+      try proxy.before(Self.tick) { [journal] in journal.note("before \($0)") },
+      try proxy.after(Self.tick) { [journal] in journal.note("after \($0)") },
+    ]
+    try proxy.send(Self.tick, 1)
+    #expect(journal.take() == ["before 1", "tick 1", "after 1"])
+    try proxy.block(Self.tick.selector).during {
+      try proxy.send(Self.tick, 2)
+      try proxy.send("tick:", Int64(2))
+    }
+    #expect(journal.take() == [])
+    try proxy.send(Self.tick, 3)
+    #expect(journal.take() == ["before 3", "tick 3", "after 3"])
+    withExtendedLifetime((token, taps)) {}
+  }
+
   @Test func `a blocked proxy calls nobody`() throws {
     let proxy = try make()
     let token = try listen(to: proxy)

@@ -667,8 +667,9 @@ import Testing
         $0.on("ping:") { (_: Int32) in journal.note("late") }
       }
       try proxy.send("ping:", Int32(3))
+      try proxy.send(Method("ping:", ((Int32) -> Void).self), 4)
     }
-    #expect(journal.take() == ["before", "ping3"])
+    #expect(journal.take() == ["before", "ping3", "before", "ping4"])
     withExtendedLifetime((token, tap, late)) {}
   }
 

@@ -208,4 +208,30 @@ private func threadSeconds() -> Double {
     for _ in 0..<2 { try proxy.subscribe(keeper, table: Listener.functionTable).cancel() }
     #expect(population.living == 0)
   }
+
+  @Test func `subscribing to a long list releases what closures of the dead captured`() throws {
+    let population = Population()
+    let proxy = try DynamicProxy.pinging()
+    var bystanders = (0..<64).map { _ in Bystander() }
+    for bystander in bystanders {
+      let captured = population.make()
+      try proxy.subscribe(bystander) {
+        $0.on("ping:") { (_: Bystander, _: Int32) in withExtendedLifetime(captured) {} }
+      }
+    }
+    bystanders = []
+    #expect(population.living == 64)
+    let members = (0..<64).map { _ in Member() }
+    for member in members { try proxy.subscribe(member, table: scoring) }
+    #expect(population.living == 0 && proxy.count == 64)
+  }
+
+  @Test func `cancelling gives records back, from the middle too`() throws {
+    let proxy = try DynamicProxy.pinging()
+    let members = (0..<64).map { _ in Member() }
+    let subscriptions = try members.map { try proxy.subscribe($0, table: scoring) }
+    for subscription in subscriptions[12..<52] { #expect(subscription.cancel()) }
+    #expect(proxy.subscribers.places < 64)
+    #expect(proxy.count == 24)
+  }
 }

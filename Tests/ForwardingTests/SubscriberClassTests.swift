@@ -125,6 +125,25 @@ import Testing
     #expect(refusing.count == 2 && allowing.count == 3)
   }
 
+  @Test func `a list finds the tables of four classes, and others are found elsewhere`() throws {
+    let proxy = try proxy()
+    // Tables of one class take the places that a list has.
+    let tables = (0..<5).map { index in
+      FunctionTable(for: Asked.self) {
+        $0.on("ping") { (self: Asked) in self.pings += 1000 * (index + 1) }
+      }
+    }
+    let passed = tables.map { _ in Asked() }
+    for (subscriber, table) in zip(passed, tables) { try proxy.subscribe(subscriber, table: table) }
+    let subscribers = (0..<3).map { _ in Asked() }
+    for subscriber in subscribers + subscribers {
+      try proxy.subscribe(subscriber, lifetime: .strong)
+    }
+    try proxy.send("ping")
+    #expect(passed.map(\.pings) == [1000, 2000, 3000, 4000, 5000])
+    #expect(subscribers.map(\.pings) == [1, 1, 1] && proxy.count == 8)
+  }
+
   @Test func `limits and positions hold beside the class's table`() throws {
     let proxy = try proxy()
     let subscribers = (0..<3).map { _ in Asked() }

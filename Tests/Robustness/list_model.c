@@ -556,6 +556,8 @@ static member *make_member(table *joined, fwd_subscriber *subscriber) {
   return made;
 }
 
+static size_t duplicates, plain_ends;
+
 static void insert(size_t size_limit) {
   if (count >= size_limit) return;
   table *joined = some_table();
@@ -573,7 +575,16 @@ static void insert(size_t size_limit) {
   for (size_t i = 0; i < places && i < index; i++) before += live_member(i) != NULL;
   if (has_priority) check_priority_index(index, before, made->priority, NULL);
   fwd_garbage garbage = {.first = NULL};
-  made->identifier = fwd_list_insert(list, &subscriber, joined->handle, index, &garbage);
+  // Also by the way of `fwd_proxy_core_join`, which adds no duplicate.
+  const void *unless = chance(50) ? joined->key : NULL;
+  const member *earlier = unless && subscriber.object ? first_of(subscriber.object, unless) : NULL;
+  made->identifier = fwd_list_insert_unless(list, &subscriber, joined->handle, index, unless, &garbage);
+  if (earlier) {
+    EXPECT(!made->identifier && !garbage.first);
+    duplicates++;
+    all_members = made->next;
+    return;
+  }
   NEED(made->identifier);
   made->joined = ++joins;
   memmove(&order[before + 1], &order[before], (count++ - before) * sizeof *order);
@@ -588,7 +599,14 @@ static void end_one(void) {
   fwd_record *record = fwd_list_find(list, self->identifier);
   NEED(record);
   fwd_garbage garbage = {.first = NULL};
-  fwd_list_end(list, record, &garbage);
+  // Also by the way of `fwd_proxy_reference_leave`.
+  if (chance(50) && fwd_list_end_plain(list, record, fwd_record_word(record))) {
+    plain_ends++;
+    EXPECT(!garbage.first);
+    if (fwd_list_compact_in_place(list)) fwd_list_compact_if_worth(list, &garbage);
+  } else {
+    fwd_list_end(list, record, &garbage);
+  }
   note_end(self);
   EXPECT(!fwd_list_find(list, self->identifier));
   fwd_garbage_collect(garbage);
@@ -1224,7 +1242,8 @@ int main(int argument_count, char **arguments) {
   printf("%zu deliveries, %zu of them to members that had left in a draft; %zu batches, %zu drafts, %zu fan-outs by %zu "
          "arrays of responders\n",
          deliveries, late_deliveries, batches_begun, drafts, arrays_read, arrays_made);
-  if (episodes >= 100) EXPECT(arrays_read > 0);
+  if (episodes >= 100) EXPECT(arrays_read > 0 && duplicates > 0);
+  if (episodes >= 100 && fwd_weak_kind_in_use() == FWD_WEAK_UNOWNED) EXPECT(plain_ends > 0);
   fwd_use_libffi(false);
 #if !defined(FWD_SMALL_SEGMENT)
   check_begin("the size of lists");

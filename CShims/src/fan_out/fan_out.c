@@ -13,7 +13,8 @@
 ///        Is the fast path open?  (`fwd_has_fast_path`: a narrow void method that is neither blocked nor intercepted, no batch)
 ///                                            | yes  -> at once to looping.c
 ///                                            | no: `fan_out`, by `fwd_fan_out`, which all other callers begin with, or by
-///                                            |     `fwd_fan_out_frame_slowly`
+///                                            |     `fwd_fan_out_frame_slowly`, which first looks whether the method has no
+///                                            |     interceptors but closures before and after it: then to looping.c at once
 ///                                            v
 ///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds the proxy's batch, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`
@@ -122,7 +123,8 @@ static fwd_status fan_out_to_any(fwd_proxy *proxy, const fwd_compiled_method *me
   return fan_out_to_some(proxy, method, delivery);
 }
 
-/// Calls the interceptors, and the subscribers unless an interceptor replaces them.
+/// Calls the interceptors, and the subscribers unless an interceptor replaces them. `fwd_fan_out_frame_slowly` repeats the first
+/// way, for frames.
 __attribute__((noinline)) static fwd_status fan_out_past_interceptors(fwd_proxy *proxy,
                                                                       const fwd_compiled_method *method,
                                                                       fwd_delivery *delivery, uint32_t tables) {
@@ -202,21 +204,22 @@ fwd_status fwd_fan_out_of_frame(fwd_proxy *proxy, const fwd_proxy_method *method
   return fwd_fan_out_of_frame_inline(proxy, fwd_compiled_method_of(method), frame, result);
 }
 
-/// `fwd_fan_out_frame_slowly` of any method.
-__attribute__((noinline)) static fwd_status fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
+/// The general path of `fwd_fan_out_frame_slowly`, apart, so that its other call needs no stack for this delivery.
+__attribute__((noinline)) static fwd_status fan_out_any_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                           const void *frame, void *result) {
   fwd_delivery delivery = {.frame = frame, .result = result};
   return fan_out(proxy, method, &delivery);
 }
 
 fwd_status fwd_fan_out_frame_slowly(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame, void *result) {
-  // What mostly closes the fast path: closures before or after the subscribers. `fan_out_past_interceptors` does the same.
+  // Mostly, closures before or after the subscribers have closed the fast path. `fan_out_now` and `fan_out_past_interceptors`
+  // would come to the same call. A closing proxy has no responders, so it is not asked.
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index), observed = FWD_INTERCEPTED | FWD_OBSERVED;
-  if ((tables & (observed | FWD_BLOCKED)) == observed && fwd_tables_have_some(tables) && fwd_is_unhindered(method)) {
+  if ((tables & (observed | FWD_BLOCKED)) == observed && fwd_tables_have_some(tables) && fwd_may_loop_at_once(method)) {
     const fwd_delivery delivery = {.frame = frame, .result = result, .is_intercepted = true};
     return fwd_fan_out_observed_frame(proxy, method, &delivery, fan_out_to_any);
   }
-  return fan_out_frame(proxy, method, frame, result);
+  return fan_out_any_frame(proxy, method, frame, result);
 }
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,

@@ -10,16 +10,17 @@
 #include "fan_out/looping.h"
 #include "fan_out/nesting.h"
 
-/// Whether the method is narrow, the thread has entered no batch, and libffi is not forced.
-static inline bool fwd_is_unhindered(const fwd_compiled_method *method) {
+/// Whether looping.c may deliver without further checks, as far as subscribers and interceptors are not concerned: the method is
+/// narrow, the thread has entered no batch, and libffi is not forced.
+static inline bool fwd_may_loop_at_once(const fwd_compiled_method *method) {
   return method->is_narrow && !fwd_nesting_of_thread.batches &&
          !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
 }
 
-/// Whether the fast path is open: `fwd_is_unhindered`, the method is neither blocked nor intercepted, and some subscriber may
+/// Whether the fast path is open: `fwd_may_loop_at_once`, the method is neither blocked nor intercepted, and some subscriber may
 /// implement it. Then looping.c delivers at once.
 static inline bool fwd_has_fast_path(fwd_proxy *proxy, const fwd_compiled_method *method) {
-  return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0 && fwd_is_unhindered(method);
+  return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0 && fwd_may_loop_at_once(method);
 }
 
 /// The slow path of `fwd_fan_out_of_frame`.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hot.h"
 #include "fan_out/anchor.h"
+#include "members/draft.h"
 #include "reclaim/lock.h"
 
 // MARK: Creation
@@ -128,31 +129,30 @@ fwd_lock *fwd_proxy_core_lock(fwd_proxy *proxy) { return &proxy->anchor->lock; }
 
 void fwd_proxy_core_watch(fwd_proxy *proxy) { proxy->is_watched = true; }
 
-/// Shares a table with later subscribers, for the first one, which `fwd_proxy_core_join` adds. The lock is held. Returns the
-/// identifier, or 0.
+/// Adds the first subscriber of a table, and shares the table with later ones. Returns 0 if that is not possible. The lock is
+/// held.
 __attribute__((noinline)) static fwd_subscription share_and_insert(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
-                                                                   const void *unless, fwd_dispatch_table *table,
+                                                                   const void *key, fwd_dispatch_table *table,
                                                                    fwd_garbage *garbage) {
   if (!fwd_list_has_room_to_share(list)) return 0;
   size_t last = fwd_segments_priority_index(list, 0, NULL);
-  fwd_subscription identifier = fwd_list_insert_unless(list, subscriber, table, last, unless, garbage);
+  fwd_subscription identifier = fwd_list_insert_unless(list, subscriber, table, last, key, garbage);
   if (identifier) fwd_list_share_table(list, table);
   return identifier;
 }
 
 FWD_HOT fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, void *object, const void *key, fwd_dispatch_table *table,
-                                             bool is_strong, bool may_repeat) {
+                                             fwd_hold hold, bool may_repeat, size_t limit) {
   fwd_subscriber_list *list = fwd_proxy_list(proxy);
   bool asks_owner = fwd_changes_of_thread || fwd_proxy_is_closing(proxy) || fwd_is_dying(object);
-  if (asks_owner || (!table && !fwd_list_shares(list))) return 0;
-  fwd_subscriber subscriber = {
-      .object = object, .hold = is_strong ? FWD_HOLD_STRONG : FWD_HOLD_WEAK, .receiver = object};
+  if (asks_owner || (!table && !fwd_list_may_share_inline(list))) return 0;
+  const fwd_subscriber subscriber = {.object = object, .hold = hold, .receiver = object, .limit = limit};
   fwd_subscription identifier = 0;
   fwd_garbage garbage = {.first = NULL};
   fwd_lock *lock = &proxy->anchor->lock;
   fwd_thread_block *block = fwd_lock_enter(lock);
-  fwd_dispatch_table *shared = fwd_list_find_shared(list, key);
-  // The owner decides what becomes of a duplicate.
+  fwd_dispatch_table *shared = fwd_list_shared_table_inline(list, key);
+  // With a key, a duplicate is not added: the owner decides what becomes of it.
   if (FWD_USUALLY(shared && !proxy->is_watched)) {
     size_t last = fwd_segments_priority_index(list, 0, NULL);
     identifier = fwd_list_insert_unless(list, &subscriber, shared, last, may_repeat ? NULL : shared->key, &garbage);

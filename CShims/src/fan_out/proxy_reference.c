@@ -6,6 +6,7 @@
 #include "base/hot.h"
 #include "fan_out/anchor.h"
 #include "fan_out/proxy.h"
+#include "members/draft.h"
 #include "members/garbage.h"
 #include "reclaim/lock.h"
 
@@ -40,8 +41,9 @@ static bool leaves_only_memory(const fwd_record *record) {
   return fwd_held_is_weak(held) && atomic_load_explicit(&record->table->members, memory_order_relaxed) > 1;
 }
 
-/// Goes on with the end of a subscription: ends any one, or compacts the list after `fwd_list_end_plain` if `record` is NULL.
-/// The anchor is locked, and unlocked when this returns. False if the subscription has not ended, since the owner is dying.
+/// The slow path of `fwd_proxy_reference_leave`. Ends the subscription of `record`. If `record` is NULL, the subscription has
+/// ended already, and only the list has to be compacted. Unlocks the anchor. Returns false, and ends nothing, if the owner is
+/// dying.
 __attribute__((noinline)) static bool end_slowly(fwd_anchor *anchor, fwd_thread_block *block, fwd_record *record) {
   fwd_proxy *proxy = anchor->proxy;
   fwd_subscriber_list *list = fwd_proxy_list(proxy);
@@ -81,11 +83,11 @@ FWD_HOT fwd_leaving fwd_proxy_reference_leave(fwd_proxy_reference reference, fwd
     fwd_subscriber_list *list = fwd_proxy_list(proxy);
     bool asks_owner = proxy->is_watched || fwd_proxy_is_closing(proxy);
     uintptr_t held;
-    fwd_record *record = asks_owner ? NULL : fwd_list_look_up(list, identifier, &held);
+    fwd_record *record = asks_owner ? NULL : fwd_list_find_inline(list, identifier, &held);
     if (FWD_USUALLY(record != NULL)) {
       leaving = fwd_record_lives(record) ? FWD_LEAVING_DONE : FWD_LEAVING_NOT_LIVE;
       bool is_plain = fwd_list_end_plain(list, record, held);
-      if (FWD_RARELY(!is_plain || fwd_segments_skip_in_place(list) || fwd_list_is_worth_compacting(list))) {
+      if (FWD_RARELY(!is_plain || fwd_list_compact_in_place(list))) {
         return end_slowly(anchor, block, is_plain ? NULL : record) ? leaving : FWD_LEAVING_NOT_LIVE;
       }
     } else {

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 
 #include "base/small_code.h"
+#include "members/draft.h"
 #include "members/subscriber_list.h"
 
 FWD_SMALL_CODE_BEGIN
@@ -112,7 +113,7 @@ bool fwd_draft_join(fwd_subscriber_list *list, fwd_prepared prepared, int64_t pr
     atomic_store_explicit(&record->held, FWD_HELD_ENDED, memory_order_relaxed);
     return false;
   }
-  fwd_index_insert(&list->index, &list->store, record);
+  fwd_index_add(&list->index, &list->store, record);
   list->draft->changes[list->draft->count++] = (draft_change){.kind = CHANGE_JOIN, .record = record};
   return true;
 }
@@ -126,7 +127,7 @@ bool fwd_draft_leave(fwd_subscriber_list *list, fwd_record *record) {
       .record = record,
       .before.left = {.next = record->next, .previous = record->previous, .held = held},
   };
-  fwd_index_unlink(&list->index, &list->store, record);
+  fwd_index_remove(&list->index, &list->store, record);
   fwd_segments_take_out(list, record);
   record->next = FWD_LEFT_SLOT;
   draft->dropped[draft->dropped_count++] = record;
@@ -179,7 +180,7 @@ static void undo(fwd_subscriber_list *list, const draft_change *change, fwd_garb
   fwd_record *record = change->record;
   switch (change->kind) {
     case CHANGE_JOIN:
-      fwd_index_unlink(&list->index, &list->store, record);
+      fwd_index_remove(&list->index, &list->store, record);
       atomic_store_explicit(&record->held, FWD_HELD_ENDED, memory_order_relaxed);
       break;
     case CHANGE_LEAVE:

@@ -25,7 +25,8 @@ static fwd_record *record_of(const fwd_record_store *store, uint32_t bucket) {
 uint32_t *fwd_index_search(const fwd_member_index *index, const fwd_record_store *store, const void *object, uint64_t hash,
                            uint32_t *bucket) {
   uint32_t *hole = NULL, tag = fwd_bucket_tag(hash);
-  // Undoing a draft may leave no free bucket, so the loop is bounded.
+  // Undoing a draft may leave no free bucket, so the loop is bounded. Objects have at most three quarters of the buckets, so
+  // then it has passed a tombstone.
   for (size_t left = index->bucket_count; left > 0 && *bucket; left--) {
     if (*bucket == tombstone) {
       if (!hole) hole = bucket;
@@ -43,7 +44,8 @@ static bool is_filled(uint32_t bucket) { return bucket != 0 && bucket != tombsto
 // The smallest index has this many buckets. The number of buckets always doubles.
 enum { at_a_time = FWD_FEW_BUCKETS };
 
-/// Copies some buckets of an index to another one. The records are mostly not cached: all are prefetched before the first
+/// Copies some buckets of an index to another one. Its loops go round eight times each, and are not unrolled, since this is rare.
+/// The records are mostly not cached: all are prefetched before the first
 /// one is read, so that the processor waits for them together.
 static void copy_some(fwd_member_index *index, const fwd_record_store *store,
                       const uint32_t *buckets) {
@@ -56,7 +58,7 @@ static void copy_some(fwd_member_index *index, const fwd_record_store *store,
   FWD_SHORT_LOOP
   for (size_t i = 0; i < at_a_time; i++) {
     if (!records[i]) continue;
-    size_t bucket = fwd_bucket_home(index, fwd_hash_of(fwd_record_object(records[i])));
+    size_t bucket = fwd_bucket_home(index, fwd_object_hash(fwd_record_object(records[i])));
     while (index->buckets[bucket]) bucket = (bucket + 1) & (index->bucket_count - 1);
     index->buckets[bucket] = buckets[i];
   }
@@ -116,7 +118,7 @@ void fwd_index_destroy(fwd_member_index *index) {
   if (index->buckets != index->few) free(index->buckets);
 }
 
-void fwd_index_unlink(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
+void fwd_index_remove(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
   const void *object = fwd_record_object(record);
   if (!object) return;
   fwd_record *next = record->next == FWD_NO_SLOT ? NULL : fwd_store_at(store, record->next);
@@ -126,7 +128,7 @@ void fwd_index_unlink(fwd_member_index *index, const fwd_record_store *store, fw
     return;
   }
   // It is the object's newest record, so the bucket has its slot: no other record has to be read.
-  uint64_t hash = fwd_hash_of(object);
+  uint64_t hash = fwd_object_hash(object);
   uint32_t own = fwd_bucket_of(record, hash);
   size_t bucket = fwd_bucket_home(index, hash);
   while (index->buckets[bucket] != own) bucket = (bucket + 1) & (index->bucket_count - 1);
@@ -139,8 +141,8 @@ void fwd_index_unlink(fwd_member_index *index, const fwd_record_store *store, fw
 
 FWD_SMALL_CODE_BEGIN
 
-void fwd_index_insert(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
-  fwd_index_add(index, store, record, fwd_index_place(index, store, fwd_record_object(record)));
+void fwd_index_add(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
+  fwd_index_add_at(index, store, record, fwd_index_locate(index, store, fwd_record_object(record)));
 }
 
 void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, fwd_record *record) {
@@ -153,16 +155,13 @@ void fwd_index_restore(fwd_member_index *index, const fwd_record_store *store, f
     fwd_store_at(store, record->previous)->next = slot;
     return;
   }
-  fwd_place place = fwd_index_place(index, store, object);
-  if (!is_filled(*place.bucket)) {
-    index->count++;
-    index->tombstones -= *place.bucket != 0;
-  }
-  *place.bucket = fwd_bucket_of(record, place.hash);
+  fwd_index_position position = fwd_index_locate(index, store, object);
+  if (!is_filled(*position.bucket)) fwd_index_count_object(index, *position.bucket);
+  *position.bucket = fwd_bucket_of(record, position.hash);
 }
 
 FWD_SMALL_CODE_END
 
 fwd_record *fwd_index_find(const fwd_member_index *index, const fwd_record_store *store, const void *object) {
-  return index->bucket_count == 0 ? NULL : fwd_index_at(store, fwd_index_place(index, store, object));
+  return index->bucket_count == 0 ? NULL : fwd_index_at(store, fwd_index_locate(index, store, object));
 }

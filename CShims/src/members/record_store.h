@@ -57,7 +57,7 @@ void fwd_store_give_back(fwd_record_store *store, fwd_freed_records freed);
 static inline uint32_t fwd_store_locate(uint32_t *slot) {
   const uint32_t first_slots = UINT32_C(1) << (FWD_SLAB_BITS + FWD_LEVEL_BITS);
   if (*slot < first_slots) {
-    // Level 0, where the rest of this function comes to the same.
+    // Level 0. What follows gives the same result.
     uint32_t slab = *slot >> FWD_SLAB_BITS;
     *slot &= (UINT32_C(1) << FWD_SLAB_BITS) - 1;
     return slab;

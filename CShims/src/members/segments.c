@@ -138,6 +138,7 @@ static void release_record(fwd_record *record) {
     held = gate->held;
     free(gate);
   }
+  // What is usual repeats `fwd_weak_destroy`, without a call.
   if (FWD_USUALLY((held & FWD_HELD_KIND) == 0)) {
     fwd_release_unowned((void *)(held & ~(uintptr_t)FWD_HELD_BITS));
   } else if (fwd_held_is_weak(held)) {
@@ -195,7 +196,7 @@ static fwd_segment *create_segment(fwd_subscriber_list *list, size_t capacity) {
 }
 
 /// Appends to a segment that is not linked yet, or in place.
-static inline __attribute__((always_inline)) void append_quickly(fwd_segment *segment, fwd_record *record) {
+static inline __attribute__((always_inline)) void append_inline(fwd_segment *segment, fwd_record *record) {
   size_t end = fwd_segment_end(segment);
   segment->records[end] = record;
   // Also behind a gate, which may be removed.
@@ -205,7 +206,8 @@ static inline __attribute__((always_inline)) void append_quickly(fwd_segment *se
   atomic_store_explicit(&segment->end, end + 1, memory_order_release);
 }
 
-__attribute__((noinline)) static void append(fwd_segment *segment, fwd_record *record) { append_quickly(segment, record); }
+/// A call, since all but `fwd_segments_insert` are rare.
+__attribute__((noinline)) static void append(fwd_segment *segment, fwd_record *record) { append_inline(segment, record); }
 
 /// Appends records of another segment without a look at them, since they may be in no cache.
 static void append_some(fwd_segment *segment, const fwd_segment *other, size_t from, size_t to) {
@@ -352,6 +354,7 @@ static fwd_chunk *find(const fwd_subscriber_list *list, size_t *index) {
   return chunk_of(fwd_order_find(&list->order, index));
 }
 
+// Rare, and large where it is inlined.
 FWD_SMALL_CODE_BEGIN
 
 /// Breaks a chunk's segment up into parts. False if memory is short.
@@ -483,7 +486,7 @@ static fwd_segment *copy_with(fwd_subscriber_list *list, const fwd_chunk *chunk,
   return made;
 }
 
-/// `fwd_segments_insert` of any record.
+/// The slow path of `fwd_segments_insert`, which repeats what is usual of this function and of `insert_last`.
 __attribute__((noinline)) static bool insert(fwd_subscriber_list *list, fwd_record *record, size_t index,
                                              fwd_garbage *garbage) {
   fwd_chunk *chunk = list->last;
@@ -503,12 +506,13 @@ __attribute__((noinline)) static bool insert(fwd_subscriber_list *list, fwd_reco
   return true;
 }
 
+// The usual case of `insert`: appends in place, in a list without priorities, homes or a draft.
 FWD_HOT bool fwd_segments_insert(fwd_subscriber_list *list, fwd_record *record, size_t index, fwd_garbage *garbage) {
   fwd_chunk *chunk = list->last;
   bool is_usual = chunk && index >= list->count && !list->draft && !list->homes && !list->priorities &&
                   fwd_segment_end(chunk->segment) < chunk->segment->capacity;
   if (FWD_RARELY(!is_usual)) return insert(list, record, index, garbage);
-  append_quickly(chunk->segment, record);
+  append_inline(chunk->segment, record);
   commit_append(list);
   fwd_order_add(&chunk->node, 1);
   list->count++;

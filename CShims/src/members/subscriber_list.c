@@ -5,7 +5,7 @@
 ///
 ///     list ──► segments: pointers to records, in order                   8 to 12 bytes a subscriber
 ///          ├─► store: the records; an identifier names one by its slot  40 bytes a subscriber
-///          ├─► index: the first record of each object, by address       5 to 11 bytes a subscriber
+///          ├─► index: the newest record of each object, by address       5 to 11 bytes a subscriber
 ///          └─► responders: pointers to the records of one method        8 bytes each, for methods that many records lack
 ///
 /// A subscription goes through these states. A reader always sees one of them in the record's word (held.h):
@@ -16,7 +16,7 @@
 /// - *Live*: deliveries are made.
 /// - *Dead*: the weakly held object has begun to deinitialise, or *used up*: the limit of deliveries has been reached. No
 ///   delivery is made, but the list has not noticed yet. A fan-out that visits such a record has the list notice, and
-///   so does a query. A subscription that joins makes the list look at two records (`sweep`).
+///   so does a query. Subscriptions that join have the list check old records, on average two each (`sweep`).
 /// - *Ended*: the record has its mark and is out of the index. It is a tombstone in its segment. What the subscription
 ///   held strongly, and its function table, are retired, so they are freed as soon as no fan-out reads the list.
 /// - *Removed*: compaction has left the record out of the new segments. It goes with the old segment, which is retired.
@@ -51,6 +51,7 @@ static inline fwd_subscription next_identifier(fwd_subscriber_list *list, uint32
     list->next_number = atomic_fetch_add_explicit(&subscriptions, numbers_at_a_time, memory_order_relaxed);
     // The identifier 0 is no subscription.
     if (list->next_number << FWD_SLOT_BITS == 0) list->next_number++;
+    // This comes once in so many subscriptions.
     list->is_sweep_due = true;
   }
   return list->next_number++ << FWD_SLOT_BITS | slot;
@@ -144,10 +145,10 @@ bool fwd_list_has_room_to_share(const fwd_subscriber_list *list) {
   return false;
 }
 
-bool fwd_list_may_share(const fwd_subscriber_list *list) { return fwd_list_shares(list); }
+bool fwd_list_may_share(const fwd_subscriber_list *list) { return fwd_list_may_share_inline(list); }
 
 fwd_dispatch_table *fwd_list_shared_table(const fwd_subscriber_list *list, const void *key) {
-  return fwd_list_find_shared(list, key);
+  return fwd_list_shared_table_inline(list, key);
 }
 
 static void unshare(fwd_subscriber_list *list, const fwd_dispatch_table *table) {
@@ -195,9 +196,10 @@ static void give_up(fwd_subscriber_list *list, uintptr_t held, fwd_dispatch_tabl
   leave_table(list, table, garbage);
 }
 
-/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`.
+/// Ends a subscription. Its record stays in its segment. The table's observer is told if `tells`. `fwd_list_end_plain` repeats
+/// this, with `note_end`, `give_up` and `leave_table`, for plain subscriptions.
 static void end_telling(fwd_subscriber_list *list, fwd_record *record, bool tells, fwd_garbage *garbage) {
-  fwd_index_unlink(&list->index, &list->store, record);
+  fwd_index_remove(&list->index, &list->store, record);
   list->ended++;
   note_end(list, record, tells);
   uintptr_t before = fwd_record_word(record), held = fwd_held_behind_gate(before);
@@ -273,9 +275,9 @@ void fwd_list_prune_visited(fwd_subscriber_list *list, size_t visited, fwd_garba
   fwd_list_compact_if_worth(list, garbage);
 }
 
-/// Checks the next records, two for each subscription that joins, and ends those that are dead or used up. After the last
-/// record it begins with the first again. So deaths are noticed even if nobody forwards: n/2 new subscriptions check a list of n
-/// records once. A list with more records than `few_records` checks many at a time, which takes half as long.
+/// Checks the next records, and ends those that are dead or used up. In a list of up to `few_records` each subscription that
+/// joins checks two. In a longer one every 16th checks 32, which takes half the time. After the last record comes the first
+/// again. So deaths are noticed even if nobody forwards: n/2 new subscriptions check a list of n records once.
 __attribute__((noinline)) static void sweep(fwd_subscriber_list *list, fwd_garbage *garbage) {
   bool found = false;
   size_t left = list->is_sweep_due ? 2 * numbers_at_a_time : 2;
@@ -289,12 +291,13 @@ __attribute__((noinline)) static void sweep(fwd_subscriber_list *list, fwd_garba
     const fwd_segment *segment = list->hand->segment;
     size_t count = fwd_segment_end(segment) - fwd_segment_first(segment);
     fwd_record *const *records = segment->records + fwd_segment_first(segment);
-    size_t index = list->hand_index, limit = count - index < left ? count : index + left;
+    size_t index = list->hand_index;
     if (index >= count) {
       list->hand = list->hand->next;
       list->hand_index = 0;
       continue;
     }
+    size_t limit = count - index < left ? count : index + left;
     left -= limit - index;
     list->hand_index = limit;
     for (; index < limit; index++) {
@@ -354,7 +357,7 @@ __attribute__((noinline)) static bool hold_otherwise(fwd_record *record, const f
   return true;
 }
 
-/// Fills `held`. False if memory is short.
+/// Fills `held`. What is usual repeats `fwd_weak_create`, without a call. False if memory is short.
 static inline bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
   bool is_plain = subscriber->hold == FWD_HOLD_WEAK && subscriber->limit == 0 && fwd_holds_unowned(subscriber->object);
   if (FWD_RARELY(!is_plain)) return hold_otherwise(record, subscriber);
@@ -393,8 +396,8 @@ FWD_HOT fwd_subscription fwd_list_insert_unless(fwd_subscriber_list *list, const
                                                 fwd_dispatch_table *table, size_t index, const void *key,
                                                 fwd_garbage *garbage) {
   if (!fwd_index_reserve(&list->index, &list->store)) return 0;
-  fwd_place place = fwd_index_place(&list->index, &list->store, subscriber->object);
-  bool may_repeat = !key || FWD_USUALLY(!fwd_index_at(&list->store, place));
+  fwd_index_position position = fwd_index_locate(&list->index, &list->store, subscriber->object);
+  bool may_repeat = !key || FWD_USUALLY(!fwd_index_at(&list->store, position));
   if (!may_repeat && fwd_list_find_object(list, subscriber->object, key)) return 0;
   if (!prepare_use(table)) return 0;
   // Counted first, so that the table stays if its other subscribers turn out to be dead.
@@ -405,7 +408,7 @@ FWD_HOT fwd_subscription fwd_list_insert_unless(fwd_subscriber_list *list, const
       !fwd_segments_insert(list, record, index, garbage)) {
     return undo_insertion(list, record, table, garbage);
   }
-  fwd_index_add(&list->index, &list->store, record, place);
+  fwd_index_add_at(&list->index, &list->store, record, position);
   fwd_subscription identifier = record->identifier;
   // Last, since it may change the indices of records.
   if (list->is_sweep_due || list->count <= few_records) sweep(list, garbage);
@@ -528,7 +531,7 @@ size_t fwd_list_index(fwd_subscriber_list *list, const fwd_record *record) {
 
 fwd_record *fwd_list_find(const fwd_subscriber_list *list, fwd_subscription identifier) {
   uintptr_t held;
-  return fwd_list_look_up(list, identifier, &held);
+  return fwd_list_find_inline(list, identifier, &held);
 }
 
 fwd_record *fwd_list_find_object(fwd_subscriber_list *list, const void *object,

@@ -8,10 +8,6 @@
 
 #include "fwd_list.h"
 #include "members/segments.h"
-#include "reclaim/thread.h"
-
-/// What `fwd_thread_changes` returns.
-extern FWD_HIDDEN FWD_FAST_THREAD_LOCAL void *fwd_changes_of_thread;
 
 /// In `fwd_subscriber_list.tables`: fan-outs of the method are intercepted.
 #define FWD_INTERCEPTED UINT32_C(0x80000000)
@@ -38,8 +34,8 @@ void fwd_list_destroy(fwd_subscriber_list *list);
 
 // MARK: Changing
 
-/// `fwd_list_insert`, unless `key` is not NULL and the object has a subscription, whose limit is not used up, with a table
-/// that has this key. Returns 0 then, too, and nothing has changed.
+/// Like `fwd_list_insert`, but returns 0 and changes nothing if `key` is not NULL and `fwd_list_find_object` finds the object
+/// with this key.
 fwd_subscription fwd_list_insert_unless(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
                                         fwd_dispatch_table *table, size_t index, const void *key, fwd_garbage *garbage);
 
@@ -54,14 +50,15 @@ static inline void fwd_list_drop_responder(fwd_subscriber_list *list, fwd_dispat
   if (--table->responders == 0) fwd_list_count_methods(list, table, (uint32_t)-1);
 }
 
-/// What is left of `fwd_list_end` for the most common subscriptions: held by an unowned reference, without a gate, in a list
-/// without `on_end`, and not the last of their table. It leaves nothing behind but a tombstone. Returns false, and does
-/// nothing, for any other subscription. `held` is the word of the record.
+/// Ends a *plain* subscription: one that is held by an unowned reference and has no gate, in a list without `on_end`, whose table
+/// has other subscriptions and no observer. Does what `end_telling` (subscriber_list.c) does for it, which makes no garbage.
+/// Returns false, and does nothing, for any other subscription. `held` is the record's word. The caller must then call
+/// `fwd_list_compact_in_place`.
 static inline bool fwd_list_end_plain(fwd_subscriber_list *list, fwd_record *record, uintptr_t held) {
   fwd_dispatch_table *table = record->table;
   size_t members = fwd_table_members(table);
   if ((held & FWD_HELD_BITS) || list->on_end || table->ended || members == 1) return false;
-  fwd_index_remove(&list->index, &list->store, record, (const void *)held);
+  fwd_index_remove_quickly(&list->index, &list->store, record, (const void *)held);
   list->ended++;
   fwd_list_drop_responder(list, table);
   // Release: see `fwd_record_held`.
@@ -82,6 +79,10 @@ static inline bool fwd_list_is_worth_compacting(const fwd_subscriber_list *list)
 
 /// Removes the records that have ended at the front, and the others if that is worth it. For the end of a subscription.
 void fwd_list_compact_if_worth(fwd_subscriber_list *list, fwd_garbage *garbage);
+/// Does the part of this that copies nothing. Returns whether `fwd_list_compact_if_worth` has to do the rest.
+static inline bool fwd_list_compact_in_place(fwd_subscriber_list *list) {
+  return fwd_segments_skip_in_place(list) || fwd_list_is_worth_compacting(list);
+}
 
 /// Keeps the object of a subscription that is held weakly alive. `*held` receives the reference; NULL if the object has died
 /// or is held otherwise. False if memory is short.
@@ -94,17 +95,18 @@ void fwd_list_end_left(fwd_subscriber_list *list, fwd_record *record, fwd_end *h
 
 // MARK: Finding
 
-/// `fwd_list_find`. `*held` receives the word of the record.
-static inline fwd_record *fwd_list_look_up(const fwd_subscriber_list *list, fwd_subscription identifier, uintptr_t *held) {
+/// `fwd_list_find`, inline. `*held` receives the word of the record.
+static inline fwd_record *fwd_list_find_inline(const fwd_subscriber_list *list, fwd_subscription identifier, uintptr_t *held) {
   fwd_record *record = fwd_store_at(&list->store, fwd_slot_of(identifier));
-  if (!record || record->identifier != identifier || record->next == FWD_LEFT_SLOT) return NULL;
+  if (!record || record->identifier != identifier) return NULL;
   *held = fwd_record_word(record);
-  // Most have no bits.
-  return (*held & FWD_HELD_BITS) && fwd_held_has_ended(*held) ? NULL : record;
+  // Most have no bits. One that has been prepared has ended so far, and has no `next` yet.
+  if ((*held & FWD_HELD_BITS) && fwd_held_has_ended(*held)) return NULL;
+  return record->next != FWD_LEFT_SLOT ? record : NULL;
 }
 
-/// `fwd_list_shared_table`, by the key of a table or by its class.
-static inline fwd_dispatch_table *fwd_list_find_shared(const fwd_subscriber_list *list, const void *key) {
+/// `fwd_list_shared_table`, inline.
+static inline fwd_dispatch_table *fwd_list_shared_table_inline(const fwd_subscriber_list *list, const void *key) {
   for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
     fwd_dispatch_table *table = atomic_load_explicit(&list->shared[i], memory_order_relaxed);
     if (table && fwd_table_is_named(table, key)) return table;
@@ -112,8 +114,8 @@ static inline fwd_dispatch_table *fwd_list_find_shared(const fwd_subscriber_list
   return NULL;
 }
 
-/// `fwd_list_may_share`.
-static inline bool fwd_list_shares(const fwd_subscriber_list *list) {
+/// `fwd_list_may_share`, inline.
+static inline bool fwd_list_may_share_inline(const fwd_subscriber_list *list) {
   for (size_t i = 0; i < FWD_SHARED_TABLES; i++) {
     if (atomic_load_explicit(&list->shared[i], memory_order_relaxed)) return true;
   }

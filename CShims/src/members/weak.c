@@ -57,6 +57,7 @@ __attribute__((constructor)) static void read_environment(void) {
 fwd_weak_kind fwd_weak_kind_in_use(void) { return fwd_unowned_is_in_use ? FWD_WEAK_UNOWNED : FWD_WEAK_STOCK; }
 
 fwd_weak fwd_weak_create(void *object, fwd_weak_kind kind) {
+  // See `fwd_holds_unowned` for the second condition.
   if (kind == FWD_WEAK_UNOWNED && ((uintptr_t)object & FWD_HELD_BITS) == 0) {
     fwd_retain_unowned(object);
     return (fwd_weak)object;

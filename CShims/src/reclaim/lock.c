@@ -164,7 +164,7 @@ __attribute__((cold, noinline)) static void pass_gate_without_block(void) {
   end_waiting(waiting);
 }
 
-void fwd_pass_gate_of_fork(fwd_thread_block *block) {
+void fwd_fork_gate_pass_slowly(fwd_thread_block *block) {
   // A thread that holds another lock goes on, since the fork waits for it.
   if (fwd_locks_of(block) == 1 && is_closed()) wait_at_gate(block);
 }
@@ -172,7 +172,7 @@ void fwd_pass_gate_of_fork(fwd_thread_block *block) {
 __attribute__((cold, noinline)) static void pass_gate_first(void) {
   fwd_thread_block *block = fwd_thread_add_block();
   if (block) {
-    fwd_pass_gate(block);
+    fwd_fork_gate_pass(block);
   } else {
     pass_gate_without_block();
   }
@@ -181,7 +181,7 @@ __attribute__((cold, noinline)) static void pass_gate_first(void) {
 static void pass_gate(void) {
   fwd_thread_block *block = fwd_thread_blocks;
   if (FWD_USUALLY(block)) {
-    fwd_pass_gate(block);
+    fwd_fork_gate_pass(block);
   } else {
     pass_gate_first();
   }
@@ -197,6 +197,7 @@ static void leave_gate(void) {
   }
 }
 
+// lock.h repeats both functions inline, for a thread that has a block.
 void fwd_lock_lock(fwd_lock *lock) {
   pass_gate();
   acquire(lock);
@@ -214,7 +215,7 @@ static bool is_any_held(void) {
   if (atomic_load(&locks_without_block) > my_locks_without_block) return true;
   fwd_thread_block *block = atomic_load(&fwd_all_thread_blocks);
   for (; block; block = block->next) {
-    // Acquire: see `set_locks`.
+    // Acquire: see `fwd_set_locks`.
     if (block != fwd_thread_blocks && atomic_load_explicit(&block->locks, memory_order_acquire) > 0) return true;
   }
   return false;

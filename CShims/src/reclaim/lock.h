@@ -12,7 +12,7 @@
 #include "fwd_lock.h"
 #include "reclaim/thread.h"
 
-// MARK: The gate
+// MARK: The gate of forks
 
 /// How many threads are about to fork.
 extern FWD_HIDDEN atomic_uint fwd_forks;
@@ -27,16 +27,18 @@ static inline uint32_t fwd_locks_of(const fwd_thread_block *block) {
 }
 
 /// Passes the gate while it may be closed. The thread has said that it holds a lock.
-__attribute__((cold)) void fwd_pass_gate_of_fork(fwd_thread_block *block);
+__attribute__((cold)) void fwd_fork_gate_pass_slowly(fwd_thread_block *block);
 
 /// Says that the thread holds a lock, or waits for one.
-static inline void fwd_pass_gate(fwd_thread_block *block) {
+static inline void fwd_fork_gate_pass(fwd_thread_block *block) {
   fwd_set_locks(block, fwd_locks_of(block) + 1);
   fwd_fence_light();
-  if (FWD_RARELY(atomic_load_explicit(&fwd_forks, memory_order_relaxed) > 0)) fwd_pass_gate_of_fork(block);
+  if (FWD_RARELY(atomic_load_explicit(&fwd_forks, memory_order_relaxed) > 0)) fwd_fork_gate_pass_slowly(block);
 }
 
 // MARK: The lock
+
+// These functions do not pass the gate of forks. Only lock.c and the functions at the end of this file call them.
 
 #if !defined(__APPLE__)
 
@@ -74,14 +76,14 @@ static inline void fwd_lock_give_up(fwd_lock *lock) {
 
 #endif
 
-// MARK: Both
+// MARK: Entering and leaving
 
 /// `fwd_lock_lock`, inline. Returns what `fwd_lock_leave` takes.
 static inline fwd_thread_block *fwd_lock_enter(fwd_lock *lock) {
 #if !defined(__APPLE__)
   fwd_thread_block *block = fwd_thread_blocks;
   if (FWD_USUALLY(block != NULL)) {
-    fwd_pass_gate(block);
+    fwd_fork_gate_pass(block);
     fwd_lock_acquire(lock);
     return block;
   }

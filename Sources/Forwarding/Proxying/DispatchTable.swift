@@ -66,7 +66,8 @@ internal import CForwardingInternal
     unsafe fwd_dispatch_table_adopt(handle, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Has later objects of a class find the table, all of which subscribe with it.
+  /// Lets later objects of a class find the table by their class. All objects of
+  /// exactly this class must subscribe with this table.
   internal func stand(for owner: Any.Type) {
     unsafe fwd_dispatch_table_stand_for(handle, ObjectIdentifier(owner).address)
   }

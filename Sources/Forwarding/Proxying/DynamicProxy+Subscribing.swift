@@ -33,8 +33,10 @@ extension DynamicProxy {
     times: Int? = nil
   ) throws(ForwardingError) -> Subscription {
     let owner = type(of: subscriber)
+    // The usual case: another object of the class is subscribed. If it is not,
+    // `unsafeSubscribe` tries the same with the table.
     if times == nil, case .last = position.kind,
-      let made = unsafe join(subscriber, ObjectIdentifier(owner), lifetime)
+      let made = unsafe join(subscriber, ObjectIdentifier(owner), lifetime, .none)
     {
       return made
     }
@@ -115,7 +117,7 @@ extension DynamicProxy {
   /// Whether other subscribers will come with a table.
   internal enum Sharing {
     case none, shared
-    /// Shared; all objects of the class come with it.
+    /// Shared; every object of exactly the table's class subscribes with it.
     case ofClass
     /// Shared; a macro has written the table for the proxy's own protocols.
     case generated
@@ -125,24 +127,24 @@ extension DynamicProxy {
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
     times: Int?, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
-    let isMade = table.isMade(for: owner)
-    if sharing != .none, times == nil, case .last = position.kind, isMade,
-      let made = unsafe join(owner, ObjectIdentifier(table.identity), lifetime)
+    let limit = try DeliveryLimit(
+      times, for: .subscription(of: type(of: owner), to: table.methods.keys))
+    let isExact = table.isForExactClass(of: owner)
+    if sharing != .none, case .last = position.kind, isExact || table.accepts(owner),
+      let made = unsafe join(owner, ObjectIdentifier(table.identity), lifetime, limit)
     {
       return made
     }
     return try unsafe subscribeOtherwise(
-      owner, table: table, at: position, lifetime: lifetime, times: times,
-      sharing == .ofClass && !isMade ? .shared : sharing)
+      owner, table: table, at: position, lifetime: lifetime, limit,
+      sharing == .ofClass && !isExact ? .shared : sharing)
   }
 
   @unsafe @inline(never)
   private func subscribeOtherwise(
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
-    times: Int?, _ sharing: Sharing
+    _ limit: DeliveryLimit, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
-    let limit = try DeliveryLimit(
-      times, for: .subscription(of: type(of: owner), to: table.methods.keys))
     try table.check(owner)
     // SAFETY: the owner is alive until the subscription holds it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
@@ -163,9 +165,9 @@ extension DynamicProxy {
     do throws(ForwardingError) {
       let dispatch = try joined(table, sharing, named: key)
       if sharing == .ofClass { dispatch.stand(for: table.owner) }
-      if sharing != .none, let object = unsafe candidate.plainObject {
+      if sharing != .none, let object = unsafe candidate.lastObject {
         let made = unsafe join(
-          object, ObjectIdentifier(table.identity), candidate.lifetime, dispatch)
+          object, ObjectIdentifier(table.identity), candidate.lifetime, candidate.limit, dispatch)
         if made != 0 { return Subscription(reference: reference, identifier: made) }
       }
       identifier = try subscribers.insert(candidate, dispatch, isShared: sharing != .none)
@@ -186,11 +188,11 @@ extension DynamicProxy {
   /// - Returns: nil if that is not possible, and `SubscriberList.insert` has to find out
   ///   why.
   @unsafe @inline(__always) private func join(
-    _ owner: AnyObject, _ key: ObjectIdentifier, _ lifetime: Lifetime
+    _ owner: AnyObject, _ key: ObjectIdentifier, _ lifetime: Lifetime, _ limit: DeliveryLimit
   ) -> Subscription? {
     // SAFETY: the owner is alive until the call returns.
     let object = unsafe Unmanaged.passUnretained(owner).toOpaque()
-    let identifier = unsafe join(object, key, lifetime, nil)
+    let identifier = unsafe join(object, key, lifetime, limit.count, nil)
     extendLifetime(owner)
     return identifier == 0 ? nil : Subscription(reference: reference, identifier: identifier)
   }
@@ -200,13 +202,14 @@ extension DynamicProxy {
   /// - Returns: the identifier of the subscription, or 0.
   @unsafe private func join(
     _ object: UnsafeMutableRawPointer, _ key: ObjectIdentifier, _ lifetime: Lifetime,
-    _ dispatch: DispatchTable?
+    _ limit: Int, _ dispatch: DispatchTable?
   ) -> UInt64 {
     // SAFETY: the caller keeps the object and the table alive.
     return withExtendedLifetime(dispatch) {
       unsafe fwd_proxy_core_join(
-        core.handle, object, key.address, dispatch?.handle, lifetime == .strong,
-        core.settings.duplicates == .allow)
+        core.handle, object, key.address, dispatch?.handle,
+        lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
+        core.settings.duplicates == .allow, limit)
     }
   }
 

@@ -86,7 +86,7 @@ extension DynamicProxy {
     ///   returns. So do ``DynamicProxy/count``,
     ///   ``DynamicProxy/subscriptions(of:implementing:)`` and ``DynamicProxy/responds(to:)-(MethodSelector)``, for the
     ///   subscribers that they look at.
-    /// - Each new subscription looks at two others, round and round.
+    /// - New subscriptions look at old ones, on average two each, round and round.
     ///
     /// The records are removed when all of them have ended, when more than half
     /// and at least 16 have, and when fan-outs that met ended ones have visited as

@@ -12,11 +12,13 @@ internal final class ProxyExtras: Sendable {
   internal let forwardSlot = ForwardSlot()
   /// The changes that the observer of membership is to be told.
   internal let membershipLog = LateObject<MembershipLog>()
-  /// The subscriptions of kept listeners that have been cancelled.
+  /// The state that streams and slots store with the proxy.
+  internal let attachments = Attachments()
+  private let madeEndedSubscriptions = LateObject<EndedSubscriptions>()
+
+  /// The subscriptions of kept listeners that have been cancelled. Only the proxy's one
+  /// `KeptListeners` may take identifiers out.
   internal var endedSubscriptions: EndedSubscriptions {
     madeEndedSubscriptions.object { EndedSubscriptions() }
   }
-  private let madeEndedSubscriptions = LateObject<EndedSubscriptions>()
-  /// The state that streams and slots store with the proxy.
-  internal let attachments = Attachments()
 }

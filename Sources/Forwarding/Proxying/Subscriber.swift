@@ -12,9 +12,9 @@ extension DynamicProxy {
   /// }
   /// ```
   ///
-  /// The table must be stored, in a `static let`: a proxy asks for it once, joins
-  /// it to its protocols for all subscribers of the class and keeps it, and knows a
-  /// subscriber again by object and table.
+  /// The table must be stored, in a `static let`: a proxy does not ask for it at each
+  /// subscription. It joins the table to its protocols once for all subscribers of
+  /// the class and keeps it, and knows a subscriber again by object and table.
   public protocol Subscriber: AnyObject, Sendable {
     /// The functions that objects of the class implement.
     static var functionTable: FunctionTable { get }

@@ -37,11 +37,13 @@ extension SubscriberList {
       duplicates = .allow
     }
 
-    /// The object, if it is to join behind the others and has no limit; nil otherwise.
-    internal var plainObject: UnsafeMutableRawPointer? {
-      guard case .last = position.kind, unsafe subscriber.limit == 0 else { return nil }
+    /// The object, if it is to join behind the others; nil otherwise.
+    internal var lastObject: UnsafeMutableRawPointer? {
+      guard case .last = position.kind else { return nil }
       return unsafe subscriber.object
     }
+
+    internal var limit: Int { unsafe subscriber.limit }
 
     internal var lifetime: DynamicProxy.Lifetime {
       unsafe subscriber.hold == FWD_HOLD_STRONG ? .strong : .weak

@@ -15,8 +15,8 @@ extension DynamicProxy {
     internal let reference: ProxyReference
     internal let identifier: UInt64
     /// Whether a typed proxy keeps the listener alive, and the end is noted for it.
-    // No reference, so copies of a subscription cost nothing. It is four words, which
-    // functions return in registers.
+    // Not a reference, so that a copy of a subscription costs nothing. It still fits the
+    // four registers in which functions return it.
     private let isNoted: Bool
 
     internal init(reference: ProxyReference, identifier: UInt64) {
@@ -32,6 +32,8 @@ extension DynamicProxy {
       isNoted = true
     }
 
+    /// Tells the typed proxy. If the untyped proxy is gone, the typed one has released
+    /// its listeners.
     private func note() {
       reference.proxy?.core.extras.endedSubscriptions.note(identifier)
     }
@@ -72,8 +74,8 @@ extension DynamicProxy {
     ///   pointers to the others.
     @discardableResult
     public func cancel() -> Bool {
-      if !isNoted, let wasLive = reference.leave(identifier) { return wasLive }
-      return cancel(then: nil)
+      if isNoted { return cancel(then: nil) }
+      return reference.leave(identifier) ?? cancelByProxy(then: nil)
     }
 
     /// Ends the subscription, and then calls a closure, also if the subscription has
@@ -81,6 +83,10 @@ extension DynamicProxy {
     package func cancel(then: (() -> Void)?) -> Bool {
       defer { if isNoted { note() } }
       if then == nil, let wasLive = reference.leave(identifier) { return wasLive }
+      return cancelByProxy(then: then)
+    }
+
+    private func cancelByProxy(then: (() -> Void)?) -> Bool {
       if let proxy = reference.proxy { return proxy.subscribers.remove(identifier, then: then) }
       then?()
       return false

@@ -68,7 +68,7 @@ public final class FunctionTable: Sendable {
 
   /// Whether an object has the class that the functions take as their receiver.
   /// It is checked at subscription, since typed closures do not check it.
-  private let accepts: @Sendable (AnyObject) -> Bool
+  internal let accepts: @Sendable (AnyObject) -> Bool
   internal let owner: Any.Type
 
   internal init(
@@ -100,15 +100,15 @@ public final class FunctionTable: Sendable {
       methods: builder.methods, fault: builder.fault, owner: owner, accepts: { $0 is Owner })
   }
 
-  /// Whether an object is of the class itself that the table is for, which most are. A
-  /// cast takes longer.
-  internal func isMade(for object: AnyObject) -> Bool {
+  /// Whether an object's class is exactly the class of the table. Most are, and this
+  /// takes less time than `accepts`, which casts.
+  internal func isForExactClass(of object: AnyObject) -> Bool {
     ObjectIdentifier(type(of: object)) == ObjectIdentifier(owner)
   }
 
   /// Checks that an object has the class that the table is for.
   internal func check(_ object: AnyObject) throws(ForwardingError) {
-    if isMade(for: object) || accepts(object) { return }
+    if isForExactClass(of: object) || accepts(object) { return }
     throw ForwardingError(
       .typeMismatch,
       "the function table is for objects of class \(owner), got one of class \(type(of: object))")
