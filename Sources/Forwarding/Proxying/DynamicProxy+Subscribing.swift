@@ -6,6 +6,10 @@ internal import CForwardingInternal
 extension DynamicProxy {
   /// Subscribes an object with its class's function table.
   ///
+  /// If the object is subscribed with this table already, it keeps that subscription,
+  /// with its lifetime and limit, and this returns it. The subscription moves if the
+  /// position is not `.last`. `Configuration.duplicates` can say otherwise.
+  ///
   /// - Parameters:
   ///   - subscriber: the object to call.
   ///   - position: the position in the order of delivery.
@@ -13,8 +17,7 @@ extension DynamicProxy {
   ///     does not.
   ///   - times: the number of deliveries, of any methods, after which the
   ///     subscription ends; nil for no limit. A delivery counts when it begins, so
-  ///     the subscription has ended already during the last one. If the object is
-  ///     subscribed already, the earlier subscription keeps its limit.
+  ///     the subscription has ended already during the last one.
   /// - Returns: the subscription. It goes on if you drop this value.
   /// - Throws: `ForwardingError` if the table lacks a required method or
   ///   disagrees with a protocol (`missingMethod`, `signatureMismatch`), if it
@@ -45,7 +48,9 @@ extension DynamicProxy {
       .ofClass)
   }
 
-  /// Subscribes an object with a function table that you pass.
+  /// Subscribes an object with a function table that you pass. An object that is
+  /// subscribed with the table already is treated as `subscribe(_:at:lifetime:times:)`
+  /// does.
   ///
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @discardableResult
@@ -64,7 +69,8 @@ extension DynamicProxy {
   /// try proxy.subscribe(bar) { $0.on(progress) { bar, percent in bar.show(percent) } }
   /// ```
   ///
-  /// Each call makes a new subscription, even if the object is subscribed already.
+  /// Each call makes a new subscription, even if the object is subscribed already and
+  /// whatever `Configuration.duplicates` says.
   ///
   /// - Throws: `ForwardingError`, as `subscribe(_:at:lifetime:times:)`.
   @discardableResult

@@ -82,19 +82,19 @@ extension DynamicProxy {
     /// subscription capture is released earlier, as soon as the proxy notices
     /// the death:
     ///
-    /// - A fan-out that has met dead subscribers notices those, before it
+    /// - A fan-out notices the dead subscribers that it reaches, before it
     ///   returns. So do ``DynamicProxy/count``,
     ///   ``DynamicProxy/subscriptions(of:implementing:)`` and ``DynamicProxy/responds(to:)-(MethodSelector)``, for the
     ///   subscribers that they look at.
-    /// - New subscriptions look at old ones, on average two each, round and round.
+    /// - Each new subscription also checks two old ones on average, and goes on where
+    ///   the last check ended.
     ///
-    /// The records are removed when all of them have ended, when more than half
-    /// and at least 16 have, and when fan-outs that met ended ones have visited as
-    /// many records as the proxy has: usually by the first fan-out that reaches
-    /// all subscribers.
+    /// The records are removed when all of them have ended, or more than half and at
+    /// least 16 have, or fan-outs that met ended ones have visited as many records as
+    /// the proxy has: usually by the first fan-out that reaches all subscribers.
     case weak
-    /// The subscription keeps the subscriber alive until it is cancelled or the
-    /// proxy dies. A delivery retains nothing.
+    /// The subscription keeps the subscriber alive until the subscription ends. A
+    /// delivery retains nothing.
     case strong
   }
 }

@@ -12,9 +12,11 @@ extension DynamicProxy {
   /// }
   /// ```
   ///
-  /// The table must be stored, in a `static let`: a proxy does not ask for it at each
-  /// subscription. It joins the table to its protocols once for all subscribers of
-  /// the class and keeps it, and knows a subscriber again by object and table.
+  /// Store the table in a `static let`. A proxy reads `functionTable` when the first
+  /// object of the class subscribes, and not at each later subscription. It compares
+  /// the table with its protocols once for all these objects. An object that
+  /// subscribes again with the same table is recognized. A subclass has the table of
+  /// its superclass, unless it overrides `functionTable`.
   public protocol Subscriber: AnyObject, Sendable {
     /// The functions that objects of the class implement.
     static var functionTable: FunctionTable { get }

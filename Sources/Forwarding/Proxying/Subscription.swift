@@ -5,12 +5,14 @@ internal import CForwarding
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// Identifies one subscription of one proxy.
+  /// A value that names one subscription of one proxy. No other subscription ever gets
+  /// the same name.
   ///
-  /// A subscription is a small value. It keeps neither the proxy nor the subscriber
-  /// alive, and any thread may use it. It goes on when this value is dropped, until it is cancelled or its subscriber
-  /// dies. A `Token` ends its subscription when the token dies. After the proxy has
-  /// died, ``cancel()`` does nothing and ``proxy`` is nil.
+  /// The value keeps neither the proxy nor the subscriber alive, and any thread may use
+  /// it. The subscription goes on when the value is dropped. It ends when it is cancelled
+  /// or unsubscribed, after as many deliveries as it was made for, and when its
+  /// subscriber or its proxy dies. A `Token` ends its subscription when the token dies.
+  /// After the proxy has died, ``cancel()`` does nothing and ``proxy`` is nil.
   public struct Subscription: Sendable {
     internal let reference: ProxyReference
     internal let identifier: UInt64
@@ -57,10 +59,10 @@ extension DynamicProxy {
       TokenSubscriber.hidden(proxy?.subscribers.subscriber(of: identifier))
     }
 
-    /// Ends the subscription. A fan-out under way does not call the subscriber any
-    /// more, unless another thread is about to at this moment. Nothing happens if
-    /// the subscription has ended. In the closure of ``DynamicProxy/change(_:)`` the
-    /// end is part of the change.
+    /// Ends the subscription. After this has returned, no fan-out begins a delivery to
+    /// the subscriber, but for one that another thread was about to begin. This does not
+    /// wait for a delivery under way. Nothing happens if the subscription has ended. In
+    /// the closure of ``DynamicProxy/change(_:)`` the end is part of the change.
     ///
     /// Any thread may call this. It waits while another thread changes the list. A
     /// subscriber that the subscription kept alive may be released here. A listener of
