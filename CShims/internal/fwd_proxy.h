@@ -185,7 +185,7 @@ fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
 /// The caller holds the lock, or no other thread has the proxy yet.
 void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
 /// Subscribes an object behind all others of priority 0. The object is also its functions' receiver. Uses the shared table
-/// whose key or class is `key`. If there is none and `table` is not NULL, shares `table`. `limit` is that of `fwd_subscriber`.
+/// whose key or class is `key`. If there is none and `table` is not NULL, shares `table`. `limit` is as in `fwd_subscriber`.
 /// Takes the lock. Releases what the change has left, which may run any code.
 ///
 /// Returns the identifier of the subscription. Returns 0 and changes nothing if only the owner can decide what happens:

@@ -138,7 +138,7 @@ static void release_record(fwd_record *record) {
     held = gate->held;
     free(gate);
   }
-  // What is usual repeats `fwd_weak_destroy`, without a call.
+  // The usual case does what `fwd_weak_destroy` does, without a call.
   if (FWD_USUALLY((held & FWD_HELD_KIND) == 0)) {
     fwd_release_unowned((void *)(held & ~(uintptr_t)FWD_HELD_BITS));
   } else if (fwd_held_is_weak(held)) {
@@ -486,7 +486,7 @@ static fwd_segment *copy_with(fwd_subscriber_list *list, const fwd_chunk *chunk,
   return made;
 }
 
-/// The slow path of `fwd_segments_insert`, which repeats what is usual of this function and of `insert_last`.
+/// The slow path of `fwd_segments_insert`, which repeats the usual case of this function and of `insert_last`.
 __attribute__((noinline)) static bool insert(fwd_subscriber_list *list, fwd_record *record, size_t index,
                                              fwd_garbage *garbage) {
   fwd_chunk *chunk = list->last;

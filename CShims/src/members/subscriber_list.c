@@ -357,7 +357,7 @@ __attribute__((noinline)) static bool hold_otherwise(fwd_record *record, const f
   return true;
 }
 
-/// Fills `held`. What is usual repeats `fwd_weak_create`, without a call. False if memory is short.
+/// Fills `held`. The usual case does what `fwd_weak_create` does, without a call. False if memory is short.
 static inline bool hold(fwd_record *record, const fwd_subscriber *subscriber) {
   bool is_plain = subscriber->hold == FWD_HOLD_WEAK && subscriber->limit == 0 && fwd_holds_unowned(subscriber->object);
   if (FWD_RARELY(!is_plain)) return hold_otherwise(record, subscriber);
