@@ -184,9 +184,9 @@ fwd_lock *FWD_NONNULL fwd_proxy_core_lock(fwd_proxy *FWD_NONNULL proxy);
 /// Leaves each change of the list to the owner: `fwd_proxy_core_join` and `fwd_proxy_reference_leave` do nothing from now on.
 /// The caller holds the lock, or no other thread has the proxy yet.
 void fwd_proxy_core_watch(fwd_proxy *FWD_NONNULL proxy);
-/// Subscribes an object behind all others of priority 0. The object is also its functions' receiver. Uses the shared table
-/// whose key or class is `key`. If there is none and `table` is not NULL, shares `table`. `limit` is as in `fwd_subscriber`.
-/// Takes the lock. Releases what the change has left, which may run any code.
+/// Subscribes an object behind all others of priority 0. The object is also its functions' receiver. The function looks for a
+/// shared table whose key or class is `key`. If it finds none and `table` is not NULL, it shares `table`. The subscription ends
+/// after `limit` deliveries; 0 means no limit. Takes the lock. Releases what the change has left, which may run any code.
 ///
 /// Returns the identifier of the subscription. Returns 0 and changes nothing if only the owner can decide what happens:
 /// there is no such table or no room to share one, the thread collects changes, the proxy is watched or closing, memory is

@@ -7,27 +7,22 @@ import Testing
 
 /// How a proxy finds the table of a class whose objects subscribe.
 @Suite struct SubscriberClassTests {
-  /// Counts how often it is asked for its table.
-  private class Asked: DynamicProxy.Subscriber, @unchecked Sendable {
-    static let timesAsked = Lock(0)
-    static let table = FunctionTable(for: Asked.self) {
-      $0.on("ping") { (self: Asked) in self.pings += 1 }
+  private class Pinged: DynamicProxy.Subscriber, @unchecked Sendable {
+    static let table = FunctionTable(for: Pinged.self) {
+      $0.on("ping") { (self: Pinged) in self.pings += 1 }
     }
-    static let otherTable = FunctionTable(for: Asked.self) {
-      $0.on("ping") { (self: Asked) in self.pings += 100 }
+    static let otherTable = FunctionTable(for: Pinged.self) {
+      $0.on("ping") { (self: Pinged) in self.pings += 100 }
     }
 
-    class var functionTable: FunctionTable {
-      timesAsked.withLock { $0 += 1 }
-      return table
-    }
+    class var functionTable: FunctionTable { table }
 
     var pings = 0
   }
 
-  private final class Inheriting: Asked, @unchecked Sendable {}
+  private final class Inheriting: Pinged, @unchecked Sendable {}
 
-  private final class Overriding: Asked, @unchecked Sendable {
+  private final class Overriding: Pinged, @unchecked Sendable {
     static let ownTable = FunctionTable(for: Overriding.self) {
       $0.on("ping") { (self: Overriding) in self.pings += 10 }
     }
@@ -35,7 +30,7 @@ import Testing
   }
 
   /// Its table is for the superclass, and differs from that of the superclass.
-  private final class Disguised: Asked, @unchecked Sendable {
+  private final class Disguised: Pinged, @unchecked Sendable {
     override class var functionTable: FunctionTable { otherTable }
   }
 
@@ -79,9 +74,9 @@ import Testing
     for order in orders {
       let proxy = try proxy()
       // Two of each, since the second one finds what the first one has.
-      let subscribers: [Asked] = [
-        Asked(), Inheriting(), Overriding(), Disguised(),
-        Asked(), Inheriting(), Overriding(), Disguised(),
+      let subscribers: [Pinged] = [
+        Pinged(), Inheriting(), Overriding(), Disguised(),
+        Pinged(), Inheriting(), Overriding(), Disguised(),
       ]
       for index in order + order.map({ $0 + 4 }) { try proxy.subscribe(subscribers[index]) }
       try proxy.send("ping")
@@ -91,10 +86,10 @@ import Testing
   }
 
   @Test func `a class's table that is passed makes the same subscriber`() throws {
-    let (proxy, first, second) = (try proxy(), Asked(), Asked())
+    let (proxy, first, second) = (try proxy(), Pinged(), Pinged())
     let subscription = try proxy.subscribe(first)
-    #expect(try proxy.subscribe(first, table: Asked.table) == subscription)
-    let passed = try proxy.subscribe(second, table: Asked.table)
+    #expect(try proxy.subscribe(first, table: Pinged.table) == subscription)
+    let passed = try proxy.subscribe(second, table: Pinged.table)
     #expect(try proxy.subscribe(second) == passed)
     #expect(try proxy.subscribe(second) == passed)
     try proxy.send("ping")
@@ -102,8 +97,8 @@ import Testing
   }
 
   @Test func `another table for a class is not the class's table`() throws {
-    let (proxy, first, second) = (try proxy(), Asked(), Asked())
-    try proxy.subscribe(first, table: Asked.otherTable)
+    let (proxy, first, second) = (try proxy(), Pinged(), Pinged())
+    try proxy.subscribe(first, table: Pinged.otherTable)
     try proxy.subscribe(second)
     try proxy.subscribe(first)
     try proxy.send("ping")
@@ -112,7 +107,7 @@ import Testing
 
   @Test func `an object that subscribes again is refused or added, as configured`() throws {
     let (refusing, allowing) = (try proxy(.fail), try proxy(.allow))
-    let (first, subscriber) = (Asked(), Asked())
+    let (first, subscriber) = (Pinged(), Pinged())
     for proxy in [refusing, allowing] {
       try proxy.subscribe(first)
       try proxy.subscribe(subscriber)
@@ -129,13 +124,13 @@ import Testing
     let proxy = try proxy()
     // Tables of one class take the places that a list has.
     let tables = (0..<5).map { index in
-      FunctionTable(for: Asked.self) {
-        $0.on("ping") { (self: Asked) in self.pings += 1000 * (index + 1) }
+      FunctionTable(for: Pinged.self) {
+        $0.on("ping") { (self: Pinged) in self.pings += 1000 * (index + 1) }
       }
     }
-    let passed = tables.map { _ in Asked() }
+    let passed = tables.map { _ in Pinged() }
     for (subscriber, table) in zip(passed, tables) { try proxy.subscribe(subscriber, table: table) }
-    let subscribers = (0..<3).map { _ in Asked() }
+    let subscribers = (0..<3).map { _ in Pinged() }
     for subscriber in subscribers + subscribers {
       try proxy.subscribe(subscriber, lifetime: .strong)
     }
@@ -146,11 +141,11 @@ import Testing
 
   @Test func `limits and positions hold beside the class's table`() throws {
     let proxy = try proxy()
-    let subscribers = (0..<3).map { _ in Asked() }
+    let subscribers = (0..<3).map { _ in Pinged() }
     try proxy.subscribe(subscribers[0])
     let limited = try proxy.subscribe(subscribers[1], times: 1)
     try proxy.subscribe(subscribers[2], at: .first, lifetime: .strong)
-    #expect(proxy.liveSubscribers.first as? Asked === subscribers[2])
+    #expect(proxy.liveSubscribers.first as? Pinged === subscribers[2])
     for _ in 0..<2 { try proxy.send("ping") }
     #expect(subscribers.map(\.pings) == [2, 1, 2])
     #expect(!limited.isLive && proxy.count == 2)

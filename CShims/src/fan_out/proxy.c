@@ -129,18 +129,6 @@ fwd_lock *fwd_proxy_core_lock(fwd_proxy *proxy) { return &proxy->anchor->lock; }
 
 void fwd_proxy_core_watch(fwd_proxy *proxy) { proxy->is_watched = true; }
 
-/// Adds the first subscriber of a table, and shares the table with later ones. Returns 0 if that is not possible. The lock is
-/// held.
-__attribute__((noinline)) static fwd_subscription share_and_insert(fwd_subscriber_list *list, const fwd_subscriber *subscriber,
-                                                                   const void *key, fwd_dispatch_table *table,
-                                                                   fwd_garbage *garbage) {
-  if (!fwd_list_has_room_to_share(list)) return 0;
-  size_t last = fwd_segments_priority_index(list, 0, NULL);
-  fwd_subscription identifier = fwd_list_insert_unless(list, subscriber, table, last, key, garbage);
-  if (identifier) fwd_list_share_table(list, table);
-  return identifier;
-}
-
 FWD_HOT fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, void *object, const void *key, fwd_dispatch_table *table,
                                              fwd_hold hold, bool may_repeat, size_t limit) {
   fwd_subscriber_list *list = fwd_proxy_list(proxy);
@@ -152,12 +140,13 @@ FWD_HOT fwd_subscription fwd_proxy_core_join(fwd_proxy *proxy, void *object, con
   fwd_lock *lock = &proxy->anchor->lock;
   fwd_thread_block *block = fwd_lock_enter(lock);
   fwd_dispatch_table *shared = fwd_list_shared_table_inline(list, key);
-  // With a key, a duplicate is not added: the owner decides what becomes of it.
+  bool is_new = !shared && table && fwd_list_has_room_to_share(list);
+  if (is_new) shared = table;
   if (FWD_USUALLY(shared && !proxy->is_watched)) {
     size_t last = fwd_segments_priority_index(list, 0, NULL);
+    // With a key, a duplicate is not added: the owner decides what becomes of it.
     identifier = fwd_list_insert_unless(list, &subscriber, shared, last, may_repeat ? NULL : shared->key, &garbage);
-  } else if (table && !shared && !proxy->is_watched) {
-    identifier = share_and_insert(list, &subscriber, may_repeat ? NULL : table->key, table, &garbage);
+    if (FWD_RARELY(is_new) && identifier) fwd_list_share_table(list, shared);
   }
   fwd_lock_leave(lock, block);
   if (FWD_RARELY(garbage.first != NULL)) fwd_garbage_collect(garbage);

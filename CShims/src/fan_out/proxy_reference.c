@@ -38,7 +38,7 @@ void *fwd_proxy_reference_retain_owner(fwd_proxy_reference reference) {
 /// whose functions may have objects.
 static bool leaves_only_memory(const fwd_record *record) {
   uintptr_t held = fwd_held_behind_gate(fwd_record_word(record));
-  return fwd_held_is_weak(held) && atomic_load_explicit(&record->table->members, memory_order_relaxed) > 1;
+  return fwd_held_is_weak(held) && fwd_table_members(record->table) > 1;
 }
 
 /// The slow path of `fwd_proxy_reference_leave`. Ends the subscription of `record`. If `record` is NULL, the subscription has

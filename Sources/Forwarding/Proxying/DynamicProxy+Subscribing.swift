@@ -135,15 +135,14 @@ extension DynamicProxy {
   ) throws(ForwardingError) -> Subscription {
     let limit = try DeliveryLimit(
       times, for: .subscription(of: type(of: owner), to: table.methods.keys))
-    let isExact = table.isForExactClass(of: owner)
-    if sharing != .none, case .last = position.kind, isExact || table.accepts(owner),
+    try table.check(owner)
+    if sharing != .none, case .last = position.kind,
       let made = unsafe join(owner, ObjectIdentifier(table.identity), lifetime, limit)
     {
       return made
     }
     return try unsafe subscribeOtherwise(
-      owner, table: table, at: position, lifetime: lifetime, limit,
-      sharing == .ofClass && !isExact ? .shared : sharing)
+      owner, table: table, at: position, lifetime: lifetime, limit, sharing)
   }
 
   @unsafe @inline(never)
@@ -151,14 +150,14 @@ extension DynamicProxy {
     _ owner: AnyObject, table: FunctionTable, at position: Position, lifetime: Lifetime,
     _ limit: DeliveryLimit, _ sharing: Sharing
   ) throws(ForwardingError) -> Subscription {
-    try table.check(owner)
     // SAFETY: the owner is alive until the subscription holds it.
     let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
     defer { extendLifetime(owner) }
     let candidate = unsafe SubscriberList.Candidate(
       address, receiver: address, lifetime, at: position, limit: limit,
       duplicates: core.settings.duplicates)
-    return try admit(candidate, table, sharing)
+    let isOther = sharing == .ofClass && !table.isForExactClass(of: owner)
+    return try admit(candidate, table, isOther ? .shared : sharing)
   }
 
   /// Joins the table and lets the candidate in. A key names the table instead of
@@ -172,8 +171,9 @@ extension DynamicProxy {
       let dispatch = try joined(table, sharing, named: key)
       if sharing == .ofClass { dispatch.stand(for: table.owner) }
       if sharing != .none, let object = unsafe candidate.lastObject {
+        let subscriber = unsafe candidate.subscriber
         let made = unsafe join(
-          object, ObjectIdentifier(table.identity), candidate.lifetime, candidate.limit, dispatch)
+          object, ObjectIdentifier(table.identity), subscriber.hold, subscriber.limit, dispatch)
         if made != 0 { return Subscription(reference: reference, identifier: made) }
       }
       identifier = try subscribers.insert(candidate, dispatch, isShared: sharing != .none)
@@ -198,7 +198,8 @@ extension DynamicProxy {
   ) -> Subscription? {
     // SAFETY: the owner is alive until the call returns.
     let object = unsafe Unmanaged.passUnretained(owner).toOpaque()
-    let identifier = unsafe join(object, key, lifetime, limit.count, nil)
+    let hold = lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG
+    let identifier = unsafe join(object, key, hold, limit.count, nil)
     extendLifetime(owner)
     return identifier == 0 ? nil : Subscription(reference: reference, identifier: identifier)
   }
@@ -207,14 +208,13 @@ extension DynamicProxy {
   ///
   /// - Returns: the identifier of the subscription, or 0.
   @unsafe private func join(
-    _ object: UnsafeMutableRawPointer, _ key: ObjectIdentifier, _ lifetime: Lifetime,
+    _ object: UnsafeMutableRawPointer, _ key: ObjectIdentifier, _ hold: fwd_hold,
     _ limit: Int, _ dispatch: DispatchTable?
   ) -> UInt64 {
     // SAFETY: the caller keeps the object and the table alive.
     return withExtendedLifetime(dispatch) {
       unsafe fwd_proxy_core_join(
-        core.handle, object, key.address, dispatch?.handle,
-        lifetime == .weak ? FWD_HOLD_WEAK : FWD_HOLD_STRONG,
+        core.handle, object, key.address, dispatch?.handle, hold,
         core.settings.duplicates == .allow, limit)
     }
   }

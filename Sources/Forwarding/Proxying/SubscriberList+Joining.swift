@@ -43,12 +43,6 @@ extension SubscriberList {
       return unsafe subscriber.object
     }
 
-    internal var limit: Int { unsafe subscriber.limit }
-
-    internal var lifetime: DynamicProxy.Lifetime {
-      unsafe subscriber.hold == FWD_HOLD_STRONG ? .strong : .weak
-    }
-
     /// Whether the object is being deinitialised.
     fileprivate var isDead: Bool {
       guard let object = unsafe subscriber.object else { return false }

@@ -68,7 +68,7 @@ public final class FunctionTable: Sendable {
 
   /// Whether an object has the class that the functions take as their receiver.
   /// It is checked at subscription, since typed closures do not check it.
-  internal let accepts: @Sendable (AnyObject) -> Bool
+  private let accepts: @Sendable (AnyObject) -> Bool
   internal let owner: Any.Type
 
   internal init(
