@@ -33,8 +33,8 @@ uint64_t fwd_mailbox_post_count(const fwd_mailbox *FWD_NONNULL mailbox);
 /// Whether the last drain has left messages, since it had reached its limit. May be called by `notify`.
 bool fwd_mailbox_is_interrupted(const fwd_mailbox *FWD_NONNULL mailbox);
 
-/// Drops all waiting messages and refuses new ones. A drain under way on another thread still delivers the half that it has
-/// taken. Used when the executor no longer exists, or when the only subscription has been cancelled.
+/// Drops all waiting messages and refuses new ones. A drain under way still delivers the half that it has taken, and then
+/// releases what the other messages hold. Used when the executor no longer exists, or when the only subscription has been cancelled.
 void fwd_mailbox_close(fwd_mailbox *FWD_NONNULL mailbox);
 
 /// A callback for the moment when all messages that are in a mailbox now have been delivered or dropped. The caller owns the

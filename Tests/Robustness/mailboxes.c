@@ -4,6 +4,7 @@
 /// Compares mailboxes with a simple model of them, and uses one from many threads: `mailboxes [EPISODES [SEED]]`.
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -318,6 +319,106 @@ static void check_destroy(void) {
   fwd_mailbox_release(mailbox);
 }
 
+// MARK: Closing
+
+static listener closing;
+static fwd_mailbox *closed_mailbox;
+static size_t ended_values;
+static pthread_t drainer_of_closed;
+static sem_t in_delivery, may_go_on, has_drained;
+static check_case *closing_case;
+
+static void copy_value(const void *context, void *to, const void *from) {
+  (void)context;
+  memcpy(to, from, sizeof(int64_t));
+}
+
+/// Ends the value of a message, which is there only as long as the recipient. Gives the recipient up at the first one.
+static void end_value_and_recipient(const void *context, void *value) {
+  (void)context, (void)value;
+  EXPECT(!closing.destroyed);
+  if (ended_values++ == 0) fwd_recipient_release(closing.recipient);
+}
+
+/// Ends the value of a message. If the drain does not do so, lets it end first.
+static void end_value_after_drain(const void *context, void *value) {
+  (void)context, (void)value;
+  check_current = closing_case;
+  if (!pthread_equal(pthread_self(), drainer_of_closed) && ended_values == 0) {
+    sem_post(&may_go_on);
+    sem_wait(&has_drained);
+  }
+  EXPECT(!closing.destroyed);
+  ended_values++;
+}
+
+static void add_closing(void (*function)(void *, void *), void (*destroy)(const void *, void *)) {
+  static fwd_carried_type carried;
+  static const fwd_carried_type *const types[] = {NULL, &carried};
+  static fwd_signature *with_value;
+  if (!with_value) NEED(fwd_signature_create("v@^v", 4, &with_value, NULL) == FWD_OK);
+  carried = (fwd_carried_type){.size = sizeof(int64_t), .alignment = 8, .copy = copy_value, .destroy = destroy};
+  closing = (listener){.implementation = {.function = (void (*)(void))(uintptr_t)function}};
+  ended_values = 0;
+  fwd_recipient_options options = {.hold = FWD_HOLD_NONE,
+                                   .receiver = &closing,
+                                   .method_count = 1,
+                                   .account = &closing.account,
+                                   .report = ignore_failure};
+  NEED(fwd_mailbox_create(notify_nobody, NULL, NULL, &closed_mailbox, NULL) == FWD_OK);
+  NEED((closing.recipient = fwd_recipient_create(closed_mailbox, &options)));
+  fwd_recipient_adopt(closing.recipient, destroy_listener);
+  NEED(fwd_recipient_add(closing.recipient, selector, with_value, &closing.implementation, types, &closing.posting, NULL) ==
+       FWD_OK);
+}
+
+static void post_value(void) {
+  int64_t value = 7;
+  void *pointer = &value, *receiver = &closing, *arguments[] = {&receiver, &pointer};
+  unsigned char nothing;
+  EXPECT(closing.posting.packed(closing.posting.context, &closing, arguments, &nothing, NULL) == FWD_OK);
+}
+
+static void never_called(void *receiver, void *value) {
+  (void)receiver, (void)value;
+  EXPECT(false);
+}
+
+static void wait_in_delivery(void *receiver, void *value) {
+  (void)receiver, (void)value;
+  sem_post(&in_delivery);
+  sem_wait(&may_go_on);
+}
+
+static void *drain_closed(void *argument) {
+  fwd_mailbox_drain(closed_mailbox, 0);
+  sem_post(&has_drained);
+  return argument;
+}
+
+/// The recipient of messages that are discarded is freed after them.
+static void check_closing(void) {
+  add_closing(never_called, end_value_and_recipient);
+  for (int i = 0; i < 3; i++) post_value();
+  fwd_mailbox_close(closed_mailbox);
+  EXPECT(ended_values == 3 && closing.destroyed);
+  fwd_mailbox_release(closed_mailbox);
+
+  closing_case = check_current;
+  sem_init(&in_delivery, 0, 0), sem_init(&may_go_on, 0, 0), sem_init(&has_drained, 0, 0);
+  add_closing(wait_in_delivery, end_value_after_drain);
+  post_value();
+  NEED(pthread_create(&drainer_of_closed, NULL, drain_closed, NULL) == 0);
+  sem_wait(&in_delivery);
+  for (int i = 0; i < 2; i++) post_value();
+  fwd_recipient_release(closing.recipient);
+  fwd_mailbox_close(closed_mailbox);
+  sem_post(&may_go_on);
+  pthread_join(drainer_of_closed, NULL);
+  EXPECT(ended_values == 3 && closing.destroyed);
+  fwd_mailbox_release(closed_mailbox);
+}
+
 // MARK: Long rows
 
 /// A drain skips many messages that were dropped, but not without end.
@@ -447,6 +548,8 @@ int main(int count, char **arguments) {
   check_results();
   check_begin("a subscriber that ends inside of a drain may forward");
   check_destroy();
+  check_begin("a mailbox is closed");
+  check_closing();
   check_begin("dropped messages are skipped");
   check_skipping();
   check_begin("four threads post, one drains");

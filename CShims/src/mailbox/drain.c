@@ -131,19 +131,22 @@ static void linger(const fwd_mailbox *mailbox) {
 }
 
 /// Takes the filling half. False if the drain has ended: the half is empty, so that the mailbox is idle, or `is_last` says
-/// that its messages are for another drain, which has been asked for.
+/// that its messages are for another drain, which has been asked for. The messages of a closed mailbox are discarded: until
+/// then the mailbox is not idle, so their recipients are not freed.
 static bool swap_halves(fwd_mailbox *mailbox, bool is_last) {
   // First: this may release the last reference to a subscriber, and its deinit belongs to this drain.
   release_taken(mailbox);
   if (!is_last) linger(mailbox);
   fwd_lock_lock(&mailbox->lock);
+  fwd_mail_block *refused = mailbox->is_closed ? mailbox->filling.first : NULL;
+  if (refused) mailbox->filling = (fwd_mail_half){NULL, NULL, 0, 0};
   bool is_empty = !mailbox->filling.first;
   mailbox->half_count = atomic_load_explicit(&mailbox->post_count, memory_order_relaxed) - mailbox->seen_count;
   mailbox->seen_count += mailbox->half_count;
   fwd_mail_sequel *sequels = fwd_mail_take_sequels(mailbox, mailbox->epoch + is_empty);
   // Sequels run inside of the drain, so a forward that a sequel makes does not wait for the drain to end. Afterwards the drain
   // checks both halves again.
-  bool ends = (is_empty || is_last) && !sequels;
+  bool ends = (is_empty || is_last) && !sequels && !refused;
   if (ends) {
     mailbox->is_scheduled = !is_empty;
     atomic_store_explicit(&mailbox->drainer, 0, memory_order_relaxed);
@@ -154,9 +157,17 @@ static bool swap_halves(fwd_mailbox *mailbox, bool is_last) {
     mailbox->epoch++;
   }
   fwd_lock_unlock(&mailbox->lock);
+  fwd_mail_discard_blocks(refused, 0);
   fwd_mail_run_sequels(sequels);
   if (ends && !is_empty) mailbox->notify(mailbox->context);
   return !ends;
+}
+
+void fwd_mail_drain_closed(fwd_mailbox *mailbox) {
+  fwd_mail_discard_blocks(mailbox->draining, mailbox->cursor);
+  mailbox->draining = NULL;
+  while (swap_halves(mailbox, false)) {
+  }
 }
 
 /// Continues to the next message. False if the drain has ended. A compaction may have left blocks without messages.

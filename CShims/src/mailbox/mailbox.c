@@ -62,23 +62,16 @@ static void wake_waiters(const fwd_mail_block *blocks, size_t cursor) {
 void fwd_mailbox_close(fwd_mailbox *mailbox) {
   fwd_lock_lock(&mailbox->lock);
   mailbox->is_closed = true;
-  fwd_mail_block *filling = mailbox->filling.first, *draining = NULL;
-  size_t cursor = mailbox->cursor;
-  mailbox->filling = (fwd_mail_half){NULL, NULL, 0, 0};
-  wake_waiters(filling, 0);
-  fwd_mail_sequel *sequels = NULL;
-  // A drain under way has the other half, and what follows it.
-  if (atomic_load_explicit(&mailbox->drainer, memory_order_relaxed) == 0) {
-    draining = mailbox->draining;
-    mailbox->draining = NULL;
-    mailbox->is_scheduled = false;
-    wake_waiters(draining, cursor);
-    sequels = fwd_mail_take_sequels(mailbox, UINT64_MAX);
+  wake_waiters(mailbox->filling.first, 0);
+  // Otherwise the drain under way discards what is waiting.
+  bool drains = atomic_load_explicit(&mailbox->drainer, memory_order_relaxed) == 0;
+  if (drains) {
+    wake_waiters(mailbox->draining, mailbox->cursor);
+    atomic_store_explicit(&mailbox->drainer, fwd_mail_this_thread(), memory_order_relaxed);
+    mailbox->is_scheduled = true;
   }
   fwd_lock_unlock(&mailbox->lock);
-  fwd_mail_discard_blocks(draining, cursor);
-  fwd_mail_discard_blocks(filling, 0);
-  fwd_mail_run_sequels(sequels);
+  if (drains) fwd_mail_drain_closed(mailbox);
 }
 
 void fwd_mailbox_release(fwd_mailbox *mailbox) {

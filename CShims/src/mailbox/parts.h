@@ -18,6 +18,8 @@
 ///   *paced* mailbox messages that come during a drain wait for the next one, for which the drain calls `notify`.
 /// - *Bounded recipients* count their waiting messages and link them, oldest first, in one list for each half. A dropped
 ///   message stays in its block, marked, until the block is drained or compacted.
+/// - *Closing.* A thread that closes a mailbox drains it, but discards the messages. If another thread drains, that one
+///   delivers the rest of the half that it has taken, and discards the other.
 /// - *Lifetime.* A recipient that is released while messages refer to it is freed when the half that was filling at that
 ///   time has been drained. A recipient retains its mailbox. Its account outlives it.
 /// - *Locks.* The end of a subscription takes the mailbox's lock under the lock of the list of subscribers, never the other
@@ -138,7 +140,8 @@ struct fwd_mailbox {
   /// Changed under the lock.
   _Atomic uint64_t post_count;
 
-  // Used by the draining thread only: the rest of the half that it has taken, and its position in the first block.
+  // Used by the draining thread only, or under the lock while no thread drains: the rest of the half that it has taken, and its
+  // position in the first block.
   _Alignas(FWD_LINE) fwd_mail_block *draining;
   size_t cursor;
   fwd_recipient *taken;
@@ -206,6 +209,11 @@ void fwd_mail_end_recipient(void *context);
 /// Does the same for a recipient whose subscriber has died, or whose mailbox is closed, and tells `note_death`. Does nothing
 /// if it has ended. The caller holds no lock.
 void fwd_mail_lose_recipient(fwd_recipient *recipient);
+
+// MARK: Draining (drain.c)
+
+/// Drains a closed mailbox: discards its messages, and runs its sequels. The calling thread is its draining thread until then.
+void fwd_mail_drain_closed(fwd_mailbox *mailbox);
 
 // MARK: Posting (post.c)
 
