@@ -276,6 +276,25 @@ import Testing
     #expect(result == 77)
   }
 
+  @Test func `minus zero is zero until nonzero`() throws {
+    func result<Number: BinaryFloatingPoint & Sendable>(_: Number.Type, _ encoding: String) throws -> Number {
+      let proxy = try DynamicProxy {
+        $0.optional("rate", encoding, result: .untilNonzero)
+      }
+      let numbers: [Number] = [-0.0, 0, -2, 5]
+      let tokens = try numbers.map { number in
+        try proxy.subscribe { $0.on("rate") { () -> Number in number } }
+      }
+      defer { withExtendedLifetime(tokens) {} }
+      return try proxy.send("rate")
+    }
+    #expect(try result(Double.self, "d@") == -2)
+    #expect(try result(Float.self, "f@") == -2)
+    #if arch(x86_64)
+      #expect(try result(Float80.self, "D@") == -2)
+    #endif
+  }
+
   // MARK: Fitting
 
   struct Misfit: Sendable, CustomTestStringConvertible {

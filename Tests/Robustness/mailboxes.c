@@ -288,6 +288,35 @@ static void check_results(void) {
   fwd_signature_release(with_result);
 }
 
+// MARK: Types
+
+/// A struct of numbers can be mailed, whether its layout is stated or not, and one whose members are not known cannot.
+static void check_types(void) {
+  const struct {
+    const char *encoding;
+    size_t size;
+    fwd_status expected;
+  } cases[] = {{"v@{P=ci}", 5, FWD_OK}, {"v@{P}", 24, FWD_NOT_ALLOWED}, {"v@{P=c*}", 9, FWD_NOT_ALLOWED}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const fwd_stated_layout layout = {.name = "P", .size = cases[i].size, .alignment = 1};
+    fwd_signature *stated;
+    fwd_mailbox *mailbox;
+    NEED(fwd_signature_create_stating(cases[i].encoding, strlen(cases[i].encoding), &layout, 1, &stated, NULL) == FWD_OK);
+    NEED(fwd_mailbox_create(notify_nobody, NULL, NULL, &mailbox, NULL) == FWD_OK);
+    fwd_mail_account account = {0};
+    const fwd_recipient_options options = {
+        .hold = FWD_HOLD_NONE, .method_count = 1, .account = &account, .report = ignore_failure};
+    fwd_recipient *recipient = fwd_recipient_create(mailbox, &options);
+    NEED(recipient);
+    const fwd_implementation implementation = {0};
+    fwd_implementation posting;
+    EXPECT(fwd_recipient_add(recipient, selector, stated, &implementation, NULL, &posting, NULL) == cases[i].expected);
+    fwd_recipient_release(recipient);
+    fwd_mailbox_release(mailbox);
+    fwd_signature_release(stated);
+  }
+}
+
 // MARK: Waiting for oneself
 
 static listener full;
@@ -546,6 +575,8 @@ int main(int count, char **arguments) {
   check_blocks(5000);
   check_begin("a result has zeros before each delivery");
   check_results();
+  check_begin("structs of numbers are mailed, with a stated layout too");
+  check_types();
   check_begin("a subscriber that ends inside of a drain may forward");
   check_destroy();
   check_begin("a mailbox is closed");

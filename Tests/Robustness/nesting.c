@@ -24,6 +24,7 @@
 #include "fan_out/replay_state.h"
 #include "forwarding.h"
 #include "fwd_fan_out.h"
+#include "fwd_list.h"
 #include "fwd_taps.h"
 #include "members/swift_closure.h"
 #include "objects.h"
@@ -959,6 +960,47 @@ static void recur_without_limit(const char *program) {
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+// MARK: Questions
+
+static void be_called(void *receiver) { (void)receiver; }
+
+/// Subscribes a function, or a proxy, to a proxy.
+static void join(fwd_proxy *proxy, fwd_implementation implementation, void *receiver) {
+  fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+  NEED(table);
+  *fwd_dispatch_table_entry(table, 0) = implementation;
+  const fwd_subscriber subscriber = {.hold = FWD_HOLD_NONE, .receiver = receiver};
+  fwd_garbage garbage = {0};
+  NEED(fwd_list_insert(fwd_proxy_core_list(proxy), &subscriber, table, FWD_LIST_END, &garbage) != 0);
+  fwd_garbage_collect(garbage);
+  fwd_dispatch_table_release(table);
+}
+
+/// Asks the first of a chain of proxies, which is longer than the stack is deep, whether it responds. A shorter one does.
+static void ask_chain(void) {
+  enum { length = 20000, short_length = 100 };
+  static const fwd_proxy_operations quiet = QUIET_OPERATIONS;
+  static fwd_proxy *chain[length];
+  fake_object *owner = object_create(NULL, NULL);
+  fwd_proxy_method method = {.selector = fwd_selector_register("isThere")};
+  NEED(fwd_signature_create("v@", 2, &method.signature, NULL) == FWD_OK);
+  for (size_t i = 0; i < length; i++) {
+    NEED((chain[i] = new_proxy(&method, 1, owner, &quiet)));
+    fwd_implementation next = {.function = (void (*)(void))be_called};
+    if (i > 0) {
+      const fwd_proxy_method *inner = fwd_proxy_core_method(chain[i - 1], method.selector);
+      next = (fwd_implementation){.packed = fwd_forward_packed, .context = inner};
+    }
+    join(chain[i], next, i > 0 ? chain[i - 1] : NULL);
+  }
+  EXPECT(fwd_proxy_responds(chain[short_length], method.selector));
+  EXPECT(!fwd_proxy_responds(chain[length - 1], method.selector));
+  EXPECT(fwd_forward(chain[length - 1], method.selector, NULL, 0, NULL, 0) == FWD_NESTING_STATUS);
+  for (size_t i = length; i-- > 0;) fwd_proxy_core_release(chain[i]);
+  fwd_signature_release(method.signature);
+  swift_release(owner);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "unlimited") == 0) return recur_on_main_thread();
   prints_figures = argc > 1 && strcmp(argv[1], "figures") == 0;
@@ -970,6 +1012,8 @@ int main(int argc, char **argv) {
   }
   check_begin("a call takes as much of the stack as its arguments");
   on_stack(FWD_IS_SANITIZED ? 128 << 10 : 64 << 10, pass_large);
+  check_begin("a question that goes deeper than the stack has an answer");
+  on_small_stack(ask_chain);
   if (!prints_figures) recur_without_limit(argv[0]);
   return check_finish();
 }

@@ -124,6 +124,16 @@ struct fwd_call_plan {
   fwd_stack_move stack[];
 };
 
+/// The largest result in memory for which a call on AArch64 takes only this much of the stack.
+enum { FWD_SMALL_MEMORY_RESULT = 512 };
+
+/// The bytes of the stack that a call takes for its result, beside what every call takes.
+static inline size_t fwd_call_plan_result_stack(const fwd_call_plan *plan) {
+  // The callers of abi/aapcs64 have the results in a local struct: C cannot name the register that takes the address.
+  bool is_large = FWD_IS_AAPCS64 && plan->result == FWD_RESULT_MEMORY && plan->result_size > FWD_SMALL_MEMORY_RESULT;
+  return is_large ? FWD_BY_VALUE_LIMIT : 0;
+}
+
 /// Makes the plan of a placement. Sets `*plan` to NULL if the signature has none: on machines of the generic port, and
 /// for placements with gaps. `placement` may be NULL. The plan refers to `encoding`. Free it by `free`. On failure `*plan`
 /// is not written.

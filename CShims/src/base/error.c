@@ -33,13 +33,18 @@ static size_t sequence_length(const unsigned char *text) {
   return length;
 }
 
-/// Replaces bytes that are not UTF-8, and control characters, which could drive a terminal, by `?`. Names and encodings are
+/// Whether a UTF-8 sequence is a control character, which could drive a terminal: U+0000 to U+001F, and U+007F to U+009F.
+static bool is_control(const unsigned char *text) {
+  return text[0] < ' ' || text[0] == 0x7F || (text[0] == 0xC2 && text[1] < 0xA0);
+}
+
+/// Replaces each byte that is not UTF-8, and the first one of each control character, by `?`. Names and encodings are
 /// foreign input, and a long name may have been cut inside of a character. Line breaks are our own.
 static void make_printable(char *message) {
   unsigned char *text = (unsigned char *)message;
   while (*text) {
     size_t length = sequence_length(text);
-    if (length == 0 || (*text < ' ' && *text != '\n') || *text == 0x7F) {
+    if (length == 0 || (is_control(text) && *text != '\n')) {
       *text = '?';
       length = 1;
     }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/small_code.h"
 #include "fan_out/implementation.h"
+#include "fan_out/nesting.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
@@ -20,7 +21,7 @@ typedef struct visit_counts {
   size_t gone;
 } visit_counts;
 
-/// Has the list notice what a query has found: what a dead subscriber's closures captured is released here.
+/// Tells the list what a query has found: what a dead subscriber's closures captured is released here.
 static void finish_query(fwd_proxy *proxy, visit_counts visits) {
   if (visits.gone > 0 && !fwd_proxy_is_closing(proxy)) proxy->operations->met_the_dead(proxy->owner, visits.count);
 }
@@ -69,6 +70,9 @@ static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method
 }
 
 bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
+  // A chain of proxies is asked from one to the next. None is called that is deeper than the stack allows.
+  char here = 0;
+  if (!fwd_nesting_has_room(&here, 0)) return false;
   // An interceptor that responds is still noted when its own notifier runs.
   if (fwd_proxy_is_closing(proxy)) return false;
   if (fwd_list_is_blocked(fwd_proxy_list(proxy), fwd_compiled_method_of(method)->index)) return false;
@@ -149,10 +153,11 @@ size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   return count;
 }
 
-void fwd_proxy_core_visit(fwd_proxy *proxy,
-                          bool (*visit)(void *context, void *object, fwd_subscription identifier,
-                                        const fwd_dispatch_table *table),
-                          void *context) {
+/// Receives a live record whose object is kept alive meanwhile. Returns whether to go on.
+typedef bool (*record_visitor)(const void *visitor, const fwd_record *record, void *object);
+
+/// Visits the live subscribers in order.
+static void visit_live(fwd_proxy *proxy, record_visitor visit, const void *visitor) {
   fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   bool goes_on = true;
   visit_counts visits = {0, 0};
@@ -163,12 +168,46 @@ void fwd_proxy_core_visit(fwd_proxy *proxy,
       visits.count++;
       fwd_taken taken;
       if (!is_live(record, &visits) || !fwd_record_take(record, &taken)) continue;
-      goes_on = visit(context, taken.object, record->identifier, record->table);
+      goes_on = visit(visitor, record, taken.object);
       fwd_record_drop(taken);
     }
   }
   fwd_list_leave(&reading);
   finish_query(proxy, visits);
+}
+
+typedef struct core_visitor {
+  bool (*visit)(void *context, void *object, fwd_subscription identifier, const fwd_dispatch_table *table);
+  void *context;
+} core_visitor;
+
+static bool visit_for_core(const void *visitor, const fwd_record *record, void *object) {
+  const core_visitor *self = visitor;
+  return self->visit(self->context, object, record->identifier, record->table);
+}
+
+void fwd_proxy_core_visit(fwd_proxy *proxy,
+                          bool (*visit)(void *context, void *object, fwd_subscription identifier,
+                                        const fwd_dispatch_table *table),
+                          void *context) {
+  visit_live(proxy, visit_for_core, &(core_visitor){visit, context});
+}
+
+typedef struct c_visitor {
+  fwd_subscriber_visitor visit;
+  void *context;
+} c_visitor;
+
+static bool visit_for_c(const void *visitor, const fwd_record *record, void *object) {
+  const c_visitor *self = visitor;
+  fwd_subscriber_info subscriber = {
+      .size = sizeof subscriber,
+      .subscription = record->identifier,
+      .context = object ? NULL : record->receiver,
+      .object = object,
+      .is_blocked = fwd_held_is_blocked(fwd_record_held(record)),
+  };
+  return self->visit(self->context, &subscriber);
 }
 
 fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor visit, void *context) {
@@ -177,29 +216,7 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
   }
   // The visitor may release the caller's last reference to the proxy.
   void *owner = fwd_proxy_hold(proxy);
-  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-  bool goes_on = true;
-  visit_counts visits = {0, 0};
-  fwd_span span;
-  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && goes_on; found = fwd_span_next(&span)) {
-    for (size_t i = 0; i < span.count && goes_on; i++) {
-      const fwd_record *record = span.records[i];
-      visits.count++;
-      fwd_taken taken;
-      if (!is_live(record, &visits) || !fwd_record_take(record, &taken)) continue;
-      fwd_subscriber_info subscriber = {
-          .size = sizeof subscriber,
-          .subscription = record->identifier,
-          .context = taken.object ? NULL : record->receiver,
-          .object = taken.object,
-          .is_blocked = fwd_held_is_blocked(fwd_record_held(record)),
-      };
-      goes_on = visit(context, &subscriber);
-      fwd_record_drop(taken);
-    }
-  }
-  fwd_list_leave(&reading);
-  finish_query(proxy, visits);
+  visit_live(proxy, visit_for_c, &(c_visitor){visit, context});
   fwd_object_release(owner);
   return FWD_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fan_out/emission.h"
 #include "fan_out/method_set.h"
 #include "fwd_fan_out.h"
 #include "fwd_selector.h"
@@ -42,20 +43,12 @@ static bool grow(fwd_gathering *gathering) {
   return true;
 }
 
-/// Releases a result that is an object.
-static void release_result(const fwd_compiled_method *method, const void *result) {
-  if (!method->returns_object) return;
-  void *object;
-  memcpy(&object, result, sizeof object);
-  fwd_object_release(object);
-}
-
 static bool gather(void *context, fwd_subscription author, void *object, void *result) {
   gatherer *self = context;
   fwd_gathering *gathering = self->gathering;
   if (gathering->count == gathering->capacity && !grow(gathering)) {
     self->is_short = true;
-    release_result(self->method, result);
+    fwd_emission_discard(self->method, result);
     return false;
   }
   fwd_gathered *gathered = &gathering->results[gathering->count++];
@@ -77,7 +70,7 @@ __attribute__((cold, noinline)) static fwd_status give_up(const gatherer *self, 
   fwd_gathering *gathering = self->gathering;
   for (size_t i = 0; i < gathering->count; i++) {
     fwd_object_release(gathering->results[i].object);
-    release_result(self->method, gathering->results[i].result);
+    fwd_emission_discard(self->method, gathering->results[i].result);
   }
   fwd_gathering_free(gathering);
   return status;

@@ -46,6 +46,9 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   // The x87 format has 80 bits, and padding after them.
   bool is_x87 = result->kind == FWD_TYPE_LONG_DOUBLE && LDBL_MANT_DIG == 64;
   compiled->value_size = is_x87 ? 10 : compiled->result.size;
+  bool is_floating =
+      result->kind == FWD_TYPE_FLOAT || result->kind == FWD_TYPE_DOUBLE || result->kind == FWD_TYPE_LONG_DOUBLE;
+  compiled->last_byte_mask = is_floating ? 0x7f : 0xff;
   compiled->cif = fwd_signature_cif(signature);
   compiled->plan = fwd_cif_plan(compiled->cif);
   // Arguments without bytes take no register, so there may be more arguments than registers. A loop

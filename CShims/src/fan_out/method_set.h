@@ -32,6 +32,8 @@ typedef struct fwd_compiled_method {
   fwd_layout result;
   /// The bytes of the result without padding.
   size_t value_size;
+  /// The bits of the last of these bytes that tell whether a number is zero: all, or all but a floating-point number's sign.
+  uint8_t last_byte_mask;
   bool returns_object;
   /// Whether deliveries have nothing to decide: there is no result, and every responder is called.
   bool is_plain;

@@ -18,11 +18,13 @@ static inline void fwd_keep(fwd_at_hand *at_hand) {
   at_hand->kept = result;
 }
 
-static inline bool fwd_is_zero(const unsigned char *bytes, size_t size) {
-  for (size_t i = 0; i < size; i++) {
+/// Whether a result is zero, as C compares numbers and pointers: a floating-point number may be -0.0.
+static inline bool fwd_is_zero(const fwd_compiled_method *method, const unsigned char *bytes) {
+  size_t last = method->value_size - 1;
+  for (size_t i = 0; i < last; i++) {
     if (bytes[i] != 0) return false;
   }
-  return true;
+  return (bytes[last] & method->last_byte_mask) == 0;
 }
 
 /// Combines the response in `at_hand->result`, which has been counted, with the earlier responses, by the closures or the
@@ -57,13 +59,13 @@ static inline __attribute__((always_inline)) bool fwd_policy_apply(const fwd_com
     case FWD_RESULT_UNTIL_NONZERO:
       if (!first) fwd_emission_discard(method, at_hand->kept);
       fwd_keep(at_hand);
-      return fwd_is_zero(at_hand->kept, method->value_size);
+      return fwd_is_zero(method, at_hand->kept);
     case FWD_RESULT_ANY:
       fwd_keep(at_hand);
-      return fwd_is_zero(at_hand->kept, method->value_size);
+      return fwd_is_zero(method, at_hand->kept);
     case FWD_RESULT_ALL:
       fwd_keep(at_hand);
-      return !fwd_is_zero(at_hand->kept, method->value_size);
+      return !fwd_is_zero(method, at_hand->kept);
     case FWD_RESULT_UNTIL_HANDLED:
       return !state->frame.handled;
     case FWD_RESULT_ALL_LAST:

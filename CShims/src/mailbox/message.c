@@ -32,7 +32,7 @@ static bool is_plain(const fwd_encoding *encoding, uint32_t index) {
       break;
   }
   // A type whose members are not listed may have pointers.
-  if (type->is_opaque || type->is_stated) return false;
+  if (type->is_opaque || (type->is_stated && type->first_child == FWD_NO_TYPE)) return false;
   for (uint32_t child = type->first_child; child != FWD_NO_TYPE; child = fwd_encoding_type(encoding, child)->next_sibling) {
     if (!is_plain(encoding, child)) return false;
   }

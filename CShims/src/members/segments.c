@@ -851,7 +851,7 @@ void fwd_segments_publish(fwd_subscriber_list *list, fwd_arrangement *published,
     old->dropped = dropped;
     old->dropped_count = dropped_count;
   } else {
-    // A list without segments has no records, so none can be dropped.
+    // A list without segments had no records, so none has left.
     free(dropped);
   }
   for (fwd_chunk *chunk = published->first, *more; chunk; chunk = more) {

@@ -258,7 +258,7 @@ static inline void load(const fwd_call_plan *plan, void *const *arguments, regis
     if (result) memcpy(result, &returned, plan->result_size);                                          \
   }
 
-enum { small_result = 512, large_result = FWD_BY_VALUE_LIMIT };
+enum { small_result = FWD_SMALL_MEMORY_RESULT, large_result = FWD_BY_VALUE_LIMIT };
 
 #define STACK_CALLERS(blocks)                                    \
   GENERAL_CALLER(call_stack_##blocks, blocks, plan->copy_size)   \
