@@ -125,7 +125,7 @@ static void linger(const fwd_mailbox *mailbox) {
   enum { busy = 8, looks = 12, pauses = 8 };
   if (mailbox->half_count < busy) return;
   for (int i = 0; i < looks * pauses; i++) {
-    if (i % pauses == 0 && fwd_mailbox_post_count(mailbox) != mailbox->seen_count) return;
+    if (i % pauses == 0 && atomic_load_explicit(&mailbox->post_count, memory_order_relaxed) != mailbox->seen_count) return;
     fwd_pause_processor();
   }
 }
@@ -200,10 +200,8 @@ static void interrupt_drain(fwd_mailbox *mailbox) {
   mailbox->notify(mailbox->context);
 }
 
-size_t fwd_mailbox_drain(fwd_mailbox *mailbox, size_t limit) {
-  if (!mailbox || !begin_drain(mailbox)) return 0;
-  // A subscriber may release all other references to the mailbox.
-  fwd_mailbox_retain(mailbox);
+size_t fwd_mail_drain(fwd_mailbox *mailbox, size_t limit) {
+  if (!begin_drain(mailbox)) return 0;
   // To skip a message that was dropped takes a small part of the time of a delivery, but a long row of them takes time too.
   enum { skips_a_delivery = 64 };
   size_t delivered = 0, skipped = 0;
@@ -220,6 +218,5 @@ size_t fwd_mailbox_drain(fwd_mailbox *mailbox, size_t limit) {
       skipped++;
     }
   }
-  fwd_mailbox_release(mailbox);
   return delivered;
 }

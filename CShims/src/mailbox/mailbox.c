@@ -8,26 +8,6 @@
 #include "base/error.h"
 #include "mailbox/parts.h"
 
-fwd_mail_sequel *fwd_mail_take_sequels(fwd_mailbox *mailbox, uint64_t epoch) {
-  fwd_mail_sequel *taken = NULL, **end = &taken;
-  while (mailbox->sequels && mailbox->sequels->epoch < epoch) {
-    *end = mailbox->sequels;
-    end = &mailbox->sequels->next;
-    mailbox->sequels = mailbox->sequels->next;
-  }
-  *end = NULL;
-  if (!mailbox->sequels) mailbox->last_sequel = NULL;
-  return taken;
-}
-
-void fwd_mail_run_sequels(fwd_mail_sequel *sequel) {
-  while (sequel) {
-    fwd_mail_sequel *next = sequel->next;
-    sequel->run(sequel);
-    sequel = next;
-  }
-}
-
 fwd_status fwd_mailbox_create(void (*notify)(void *context), void *context, void (*destroy)(void *context),
                               fwd_mailbox **mailbox, fwd_error *error) {
   if (!notify || !mailbox) {
@@ -94,19 +74,11 @@ uint64_t fwd_mailbox_post_count(const fwd_mailbox *mailbox) {
 
 bool fwd_mailbox_is_interrupted(const fwd_mailbox *mailbox) { return mailbox->is_interrupted; }
 
-void fwd_mailbox_follow(fwd_mailbox *mailbox, fwd_mail_sequel *sequel) {
-  sequel->next = NULL;
-  fwd_lock_lock(&mailbox->lock);
-  bool is_idle = !mailbox->is_scheduled;
-  if (!is_idle) {
-    sequel->epoch = mailbox->epoch;
-    if (mailbox->last_sequel) {
-      mailbox->last_sequel->next = sequel;
-    } else {
-      mailbox->sequels = sequel;
-    }
-    mailbox->last_sequel = sequel;
-  }
-  fwd_lock_unlock(&mailbox->lock);
-  if (is_idle) sequel->run(sequel);
+size_t fwd_mailbox_drain(fwd_mailbox *mailbox, size_t limit) {
+  if (!mailbox) return 0;
+  // A subscriber may release all other references to the mailbox.
+  fwd_mailbox_retain(mailbox);
+  size_t delivered = fwd_mail_drain(mailbox, limit);
+  fwd_mailbox_release(mailbox);
+  return delivered;
 }

@@ -212,6 +212,8 @@ void fwd_mail_lose_recipient(fwd_recipient *recipient);
 
 // MARK: Draining (drain.c)
 
+/// Delivers messages as `fwd_mailbox_drain` does. The caller keeps the mailbox.
+size_t fwd_mail_drain(fwd_mailbox *mailbox, size_t limit);
 /// Drains a closed mailbox: discards its messages, and runs its sequels. The calling thread is its draining thread until then.
 void fwd_mail_drain_closed(fwd_mailbox *mailbox);
 
@@ -222,7 +224,7 @@ uintptr_t fwd_mail_this_thread(void);
 /// The implementation of a mailed method in a dispatch table: copies the arguments to a message.
 fwd_status fwd_mail_post(const void *context, void *receiver, void *const *arguments, void *result, fwd_error *error);
 
-// MARK: Sequels (mailbox.c)
+// MARK: Sequels (sequels.c)
 
 /// Takes the sequels of all halves before `epoch` out of the mailbox. The caller holds the lock.
 fwd_mail_sequel *fwd_mail_take_sequels(fwd_mailbox *mailbox, uint64_t epoch);
