@@ -31,6 +31,29 @@
       }
     }
 
+    @Test func `The observers of the proxy are told of its own subscriptions only`() throws {
+      let folder = try Folder()
+      let journal = try Journal(folder.path)
+      let joined = Collected<Int64>()
+      var configuration = DynamicProxy.Configuration()
+      configuration.onMembershipChange = { _, change in
+        joined.append(change == .joined ? 1 : -1)
+      }
+      configuration.onCapabilityChange = { _, responds in joined.append(responds ? 10 : -10) }
+      let proxy = try DynamicProxy(configuration: configuration) { $0.optional(Log.number) }
+      let recording = try journal.record(proxy, WireSchema(of: proxy))
+      try proxy.send(Log.number, 1)
+      let late = Collected<Int64>()
+      let token = try journal.subscribe(
+        to: proxy, WireSchema(of: proxy), startingWithLast: ["number:"]
+      ) { proxy in try proxy.subscribe { $0.on(Log.number) { late.append($0) } } }
+      #expect(late.all == [1] && joined.all.sorted() == [1, 10])
+      token.cancel()
+      // Until then the proxy responds, since it is recorded.
+      recording.cancel()
+      #expect(joined.all.reduce(0, +) == 0)
+    }
+
     /// What a late subscriber of a proxy gets first.
     private func last(
       _ journal: Journal, _ proxy: DynamicProxy, _ producers: Set<UInt32>? = nil

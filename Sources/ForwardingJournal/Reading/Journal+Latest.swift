@@ -59,7 +59,11 @@
       }
       let producers = producers ?? self.producers(of: proxy)
       let result = try subscribe(proxy)
-      let late = try DynamicProxy(adopting: proxy.protocols, configuration: proxy.configuration)
+      // The observers of the proxy are not told of this one.
+      var configuration = proxy.configuration
+      configuration.onMembershipChange = nil
+      configuration.onCapabilityChange = nil
+      let late = try DynamicProxy(adopting: proxy.protocols, configuration: configuration)
       let subscription = try subscribe(late)
       var delivered: [Int] = []
       // Repeats while new calls are recorded. If it stopped too early, no call would be missing,
