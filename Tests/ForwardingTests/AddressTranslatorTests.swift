@@ -6,6 +6,13 @@ import Forwarding
 import Synchronization
 import Testing
 
+/// A value that is passed by address, and whose end can be seen.
+internal struct ValueWithObject {
+  let object: Content
+}
+
+internal final class Content {}
+
 /// Values of Swift types by address, as the tables of typed proxies encode them.
 @Suite struct AddressTranslatorTests {
   private let proxy: DynamicProxy
@@ -39,6 +46,30 @@ import Testing
     let invocation = try Invocation(method.selector, method.signature)
     try invocation.setArgument("set", at: 1)
     #expect(try invocation.argument(at: 1, as: String.self) == "set")
+  }
+
+  @Test func `an invocation and its copies keep the value when they retain the arguments`() throws {
+    let signature = try MethodSignature("v@^{ForwardingTests.ValueWithObject}@")
+    weak var object: Content?
+    var copies: [Invocation] = []
+    try {
+      let invocation = try Invocation("carry:for:", signature)
+      let kept = Content()
+      object = kept
+      try invocation.setArgument(ValueWithObject(object: kept), at: 1)
+      copies.append(invocation.copy(retainingArguments: true))
+      invocation.retainArguments()
+      #expect(try invocation.argument(at: 1, as: ValueWithObject.self).object === kept)
+      copies.append(invocation.copy())
+      try invocation.setArgument(ValueWithObject(object: kept), at: 1)
+      copies.append(invocation.copy())
+    }()
+    for copy in copies {
+      #expect(object != nil)
+      #expect(try copy.argument(at: 1, as: ValueWithObject.self).object === object)
+    }
+    copies = []
+    #expect(object == nil)
   }
 
   @Test func `null is an error`() throws {

@@ -190,6 +190,38 @@ import Testing
     #expect(old.cancel())
   }
 
+  @Test(arguments: [DynamicProxy.ForwardScope.unhandled, .everything])
+  func `a forward target is set at once, even if the change fails`(
+    _ scope: DynamicProxy.ForwardScope
+  ) throws {
+    let proxy = try make()
+    let (old, new) = (Bystander(), Bystander())
+    func set(_ target: Bystander, _ name: String) throws {
+      try proxy.setForwardTarget(target, for: scope) { [journal] in
+        $0.on(Self.tick) { _, _ in journal.note(name) }
+      }
+    }
+    try set(old, "old")
+    #expect(throws: Failure.self) {
+      try proxy.change { _ in
+        try set(new, "new")
+        #expect(try ticks(proxy) == ["new"])
+        throw Failure()
+      }
+    }
+    #expect(proxy.forwardTarget === new)
+    #expect(try ticks(proxy) == ["new"])
+    #expect(throws: Failure.self) {
+      try proxy.change {
+        $0.removeForwardTarget()
+        throw Failure()
+      }
+    }
+    try? proxy.send(Self.tick, 2)
+    #expect(proxy.forwardTarget == nil && journal.take().isEmpty && proxy.count == 0)
+    withExtendedLifetime((old, new)) {}
+  }
+
   @Test func `a method that no protocol declares refuses the whole change`() throws {
     let proxy = try make()
     let old = try add("old", to: proxy)

@@ -98,6 +98,55 @@ import Testing
     withExtendedLifetime((token, around)) {}
   }
 
+  // MARK: Results that cannot be made
+
+  @Test func `an expression for a result that throws is an error, and not a result left out`()
+    throws
+  {
+    let ask = unsafe Method("ask:", ((UnsafePointer<CChar>?) -> Int32).self)
+    let policy = Method("policy", (() -> Int32).self)
+    // Nobody says what the policy is.
+    let rules = try DynamicProxy { $0.optional(policy) }
+    let proxy = try DynamicProxy { unsafe $0.optional(ask) }
+    func declare(_ builder: inout ProtocolTable.Builder) throws {
+      unsafe builder.optional(ask, onFailure: try rules.send(policy))
+    }
+    func require(_ builder: inout ProtocolTable.Builder) throws {
+      unsafe builder.required(ask, default: try rules.send(policy))
+    }
+    func set(_ table: inout DynamicProxy.CallbackTable<Callbacks>) throws {
+      unsafe table.set(\.ask, to: ask, onFailure: try rules.send(policy))
+    }
+    var errors: [ForwardingError?] = []
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        unsafe try proxy.functionPointer(for: ask, onFailure: rules.send(policy))
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try ProtocolTable("Gate") { try? declare(&$0) }
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        try ProtocolTable("Gate") { try? require(&$0) }
+      })
+    errors.append(
+      #expect(throws: ForwardingError.self) {
+        _ = try unsafe proxy.callbackTable(Callbacks.self, owner: proxy) { try? set(&$0) }
+      })
+    for (error, role) in zip(errors, ["failures", "failures", "default", "failures"]) {
+      #expect(error?.code == .noResponder && error?.selector == "ask:")
+      let text = error?.description ?? ""
+      #expect(text.contains("ask:") && text.contains(role) && text.contains("policy"), "\(text)")
+    }
+    // One that is left out still is.
+    #expect(throws: Never.self) { unsafe try proxy.functionPointer(for: ask) }
+  }
+
+  @safe private struct Callbacks: BitwiseCopyable {
+    var ask: (@convention(c) (UnsafePointer<CChar>?) -> Int32)?
+  }
+
   // MARK: Policies
 
   /// The results of 5 and 7 with a failure between them, which counts as 3.

@@ -354,7 +354,7 @@ import Testing
     #expect(error?.code == .noEncoding && error?.table == "Logging" && error?.selector == "log:at:")
     #expect(
       error?.description.hasPrefix(
-        "\"log:at:\" of protocol \"Logging\": parameter 2 of the method key \"log:at:\" is Array<Int32>"
+        "protocol \"Logging\": parameter 2 of the method key \"log:at:\" is Array<Int32>"
       )
         == true)
   }

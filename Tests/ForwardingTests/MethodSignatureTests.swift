@@ -25,6 +25,15 @@ extension MethodSignature {
 }
 
 @Suite struct MethodSignatureTests {
+  @Test func `without its result it has no layout that was stated for the result only`() throws {
+    let header = StatedLayout("Header", size: 5, alignment: 1, members: [.offset(0), .offset(1)])
+    let whole = try MethodSignature("{Header=ci}@{HeaderList=i}", stating: [header])
+    let without = try whole.withoutResult()
+    #expect(without.text == "v@{HeaderList=i}" && without.statedLayouts.isEmpty)
+    let both = try MethodSignature("{Header=ci}@{Header=ci}", stating: [header])
+    #expect(try both.withoutResult().statedLayouts.count == 1)
+  }
+
   @Test func `lays arguments out as the fields of a struct`() throws {
     let signature = try MethodSignature("v@:idc{P=dd}s")
     #expect(signature.arguments.map(\.index) == Array(0..<7))

@@ -205,3 +205,12 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #endif
   }
 }
+
+extension FunctionTable {
+  /// Checks what a proxy of one protocol checks when the table is subscribed.
+  func validate(for table: ProtocolTable) throws(ForwardingError) {
+    let joined = try JoinedTable(
+      self, DynamicProxy(adopting: table).core.plan, conformingTo: [table])
+    try joined.checkConformance(.all)
+  }
+}

@@ -277,7 +277,9 @@ import Testing
   }
 
   @Test func `minus zero is zero until nonzero`() throws {
-    func result<Number: BinaryFloatingPoint & Sendable>(_: Number.Type, _ encoding: String) throws -> Number {
+    func result<Number: BinaryFloatingPoint & Sendable>(
+      _: Number.Type, _ encoding: String
+    ) throws -> Number {
       let proxy = try DynamicProxy {
         $0.optional("rate", encoding, result: .untilNonzero)
       }

@@ -271,7 +271,7 @@ package func fwd_proxy_change(
   }
 }
 
-/// Has a subscription passed over; see `forwarding.h`.
+/// Blocks a subscription; see `forwarding.h`.
 @c @implementation
 package func fwd_proxy_block(
   _ proxy: OpaquePointer?, _ subscription: fwd_subscription
@@ -320,8 +320,8 @@ package func fwd_proxy_function(
 ) -> fwd_status {
   guard let proxy = unsafe proxy, let selector = unsafe selector, let closure = unsafe closure
   else {
-    return unsafe fail(
-      error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no proxy, no selector or no closure to fill")
+    let missing = unsafe proxy == nil ? "proxy" : selector == nil ? "selector" : "closure to fill"
+    return unsafe fail(error, FWD_NULL_ARGUMENT, "fwd_proxy_function: no \(missing)")
   }
   if unsafe fwd_proxy_core_is_closing(proxy) { return unsafe fwd_proxy_core_fail_closing(error) }
   do throws(ForwardingError) {
@@ -392,7 +392,7 @@ extension FunctionTable {
   ///
   /// - Parameters:
   ///   - methods: the array, which is copied. A null one, or null in one, is a
-  ///     fault of the table; see `validate(for:)`.
+  ///     fault of the table, which `JoinedTable` throws.
   ///   - count: the number of methods.
   @unsafe internal convenience init(unsafeMethods methods: UnsafePointer<fwd_method>?, count: Int) {
     unsafe self.init(unsafeElements: methods, count: count) {

@@ -8,8 +8,8 @@
 /// `retain` is called: from then on objects are retained and strings copied,
 /// those that are set later included.
 @safe internal struct ArgumentKeeper {
-  /// By index of the argument: an object, or the `CStringBox` whose bytes the
-  /// slot points to. Empty until it is needed.
+  /// By index of the argument: an object, or the owner of the copy that the slot
+  /// points to (a `CStringBox`, or the box of a Swift value). Empty until it is needed.
   private var kept: [AnyObject?] = []
 
   /// Whether all arguments are kept.
@@ -67,10 +67,11 @@
     unsafe refresh(signature, frame: base)
   }
 
-  /// Takes note that the whole frame changed.
-  internal mutating func refresh(_ signature: MethodSignature, frame base: UnsafeMutableRawPointer)
-  {
-    for argument in signature.arguments {
+  /// Keeps the objects, and copies of the strings, that the slots hold now. Other slots may
+  /// point to what is kept already, such as the copy of a Swift value: that stays.
+  private mutating func refresh(_ signature: MethodSignature, frame base: UnsafeMutableRawPointer) {
+    for argument in signature.arguments
+    where argument.encoding.kind == .object || argument.encoding.kind == .cString {
       guard let offset = argument.frameOffset else { continue }
       // SAFETY: the offset lies in the frame.
       _ = unsafe slotChanged(

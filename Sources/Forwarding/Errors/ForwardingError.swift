@@ -176,6 +176,9 @@ public struct ForwardingError: Error, Equatable, Sendable {
   }
 
   private init(_ fields: Fields) { storage = Storage(fields) }
+
+  /// Whether two values are one error, which was made once.
+  internal func isIdentical(to other: ForwardingError) -> Bool { storage === other.storage }
 }
 
 // MARK: - Properties

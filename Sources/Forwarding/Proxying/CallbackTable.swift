@@ -107,9 +107,9 @@ extension DynamicProxy.CallbackTable {
     onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut(),
     nullIfUnimplemented: Bool = false
   ) {
-    let value = try? failure()
     add(member, context, nullIfUnimplemented) { proxy throws(ForwardingError) in
       let method = try proxy.method(for: key)
+      let value = try StatedResult.failure.value(failure, of: key.selector)
       return (
         method, try value.map { value throws(ForwardingError) in try method.failureResult(value) }
       )

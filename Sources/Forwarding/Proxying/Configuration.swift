@@ -132,7 +132,7 @@ extension DynamicProxy {
     /// Result policies that override those of the protocols, by selector.
     public var results: [MethodSelector: ResultPolicy] = [:]
 
-    // MARK: Who may subscribe
+    // MARK: Admission of subscribers
 
     /// Which methods a subscriber must have.
     public var conformance = Conformance.implemented
@@ -145,7 +145,7 @@ extension DynamicProxy {
     /// The treatment of an object that subscribes again with the same table.
     public var duplicates = Duplicates.once
 
-    // MARK: Who is told
+    // MARK: Observers
 
     /// Called with each failure of a fan-out that no caller can be told of: a
     /// subscriber that could not take its arguments, or a failure behind a C

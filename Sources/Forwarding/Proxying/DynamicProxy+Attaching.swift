@@ -4,8 +4,7 @@
 internal import CForwardingInternal
 
 extension DynamicProxy {
-  /// Subscribes an object for some methods, be others required or not: what
-  /// handles single methods is no conformer.
+  /// Subscribes handlers for individual methods. Required methods are not checked.
   internal func attach(
     _ owner: AnyObject, _ dispatch: DispatchTable, at position: Position = .last,
     lifetime: Lifetime, duplicates: Configuration.Duplicates = .allow

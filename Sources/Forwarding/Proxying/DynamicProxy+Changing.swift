@@ -20,8 +20,8 @@ extension DynamicProxy {
   /// `cancel()`, `unsubscribe(_:)`, `unsubscribeAll()`, and the end of a token. They
   /// are done in the order of their calls, so a position may name a subscriber
   /// that the same closure has subscribed. What other threads do, and what the
-  /// closure does to other proxies, to interceptions or to blocks, takes effect
-  /// at once. A subscription that begins with the change cannot be blocked before,
+  /// closure does to other proxies, to interceptions, to blocks or to the forward
+  /// target, takes effect at once. A subscription that begins with the change cannot be blocked before,
   /// and its `subscriber` is nil until then. Begin to iterate over signals outside
   /// of the closure.
   ///

@@ -24,7 +24,8 @@ extension DynamicProxy {
   /// target is not counted among the subscribers, and `unsubscribe(_:)` and
   /// `unsubscribeAll()` leave it alone, but with the scope `everything` it is a
   /// subscriber like others. `responds(to:)` tells of its methods, and
-  /// `Configuration.onCapabilityChange` when they come and go.
+  /// `Configuration.onCapabilityChange` when they come and go. Inside of a
+  /// ``change(_:)``, too, the target is set at once.
   ///
   /// - Parameters:
   ///   - target: the object to be called: with a table any object, without one a
@@ -85,11 +86,13 @@ extension DynamicProxy {
     core.extras.forwardSlot.add(pending: annex)
     defer { core.extras.forwardSlot.remove(pending: annex) }
     var subscription = try annex.subscribe(proxy, lifetime: lifetime)
-    if scope == .everything {
-      subscription = try subscribe(annex, at: .priority(.min), lifetime: .strong)
+    try MembershipChange.outside { () throws(ForwardingError) in
+      if scope == .everything {
+        subscription = try subscribe(annex, at: .priority(.min), lifetime: .strong)
+      }
+      core.extras.forwardSlot.set(
+        ForwardSlot.Target(proxy, annex: annex, subscription, scope), of: self)
     }
-    core.extras.forwardSlot.set(
-      ForwardSlot.Target(proxy, annex: annex, subscription, scope), of: self)
   }
 
   /// Sets a target that is not `Sendable`. The caller promises that the proxy
@@ -105,15 +108,18 @@ extension DynamicProxy {
     try joined.checkDeclared(by: self)
     let dispatch = try DispatchTable(joined, isSingle: true)
     let annex = scope == .unhandled ? try makeAnnex() : nil
-    let subscription = try (annex ?? self).attach(
-      target, dispatch, at: .priority(.min), lifetime: lifetime)
-    core.extras.forwardSlot.set(
-      ForwardSlot.Target(target, annex: annex, subscription, scope), of: self)
+    try MembershipChange.outside { () throws(ForwardingError) in
+      let subscription = try (annex ?? self).attach(
+        target, dispatch, at: .priority(.min), lifetime: lifetime)
+      core.extras.forwardSlot.set(
+        ForwardSlot.Target(target, annex: annex, subscription, scope), of: self)
+    }
   }
 
   /// Removes the forward target. A fan-out under way does not call it any more.
   public func removeForwardTarget() {
-    core.existingExtras?.forwardSlot.set(nil, of: self)
+    guard let slot = core.existingExtras?.forwardSlot else { return }
+    MembershipChange.outside { slot.set(nil, of: self) }
   }
 
   /// Makes the proxy that a target stands in.

@@ -81,15 +81,16 @@ extension DynamicProxy {
   /// see ``functionPointer(for:context:onFailure:owner:)-(MethodSelector,_,_,_)``.
   ///
   /// - Throws: `ForwardingError`, as with a selector, and with the code
-  ///   `signatureMismatch` if the method has other types than the key.
+  ///   `signatureMismatch` if the method has other types than the key. The error of
+  ///   `failure`, if that throws one.
   public func functionPointer<Output, each Argument>(
     for key: Method<Output, repeat each Argument>, context: ContextPosition = .none,
     onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut(),
     owner: AnyObject? = nil
   ) throws(ForwardingError) -> FunctionPointer {
     let method = try method(for: key)
-    let failure = try (try? failure()).map { value throws(ForwardingError) in
-      try method.failureResult(value)
+    let failure = try StatedResult.failure.value(failure, of: key.selector).map {
+      value throws(ForwardingError) in try method.failureResult(value)
     }
     return try method.functionPointer(context, onFailure: failure, owner: owner)
   }

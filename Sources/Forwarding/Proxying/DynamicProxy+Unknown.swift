@@ -36,7 +36,7 @@ extension DynamicProxy {
 // MARK: - Handling
 
 extension DynamicProxy {
-  /// Has the configuration handle a send of a selector that no protocol declares.
+  /// Handles a send of a selector that no protocol declares, by the configuration.
   ///
   /// - Returns: the invocation with its result; nil if nothing handles it.
   internal func handleUnknown<Output, each Argument>(
@@ -55,7 +55,7 @@ extension DynamicProxy {
     return invocation
   }
 
-  /// Has the configuration handle an invocation that no protocol declares.
+  /// Handles an invocation that no protocol declares, by the configuration.
   ///
   /// - Returns: whether anything handles it.
   internal func handleUnknown(_ invocation: Invocation) throws(ForwardingError) -> Bool {

@@ -68,6 +68,17 @@ internal import CForwardingInternal
     unsafe fwd_set_thread_changes(outer.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
   }
 
+  /// Runs a closure whose changes take effect at once, instead of with those that this
+  /// thread collects.
+  internal static func outside<Output, Failure: Error>(
+    _ body: () throws(Failure) -> Output
+  ) throws(Failure) -> Output {
+    let changes = unsafe fwd_thread_changes()
+    fwd_set_thread_changes(nil)
+    defer { unsafe fwd_set_thread_changes(changes) }
+    return try body()
+  }
+
   private static var innermost: MembershipChange? {
     guard let changes = unsafe fwd_thread_changes() else { return nil }
     // SAFETY: the call of `change` that has set it keeps it, and has not returned.

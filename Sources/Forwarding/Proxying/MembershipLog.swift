@@ -15,8 +15,8 @@ internal import CForwardingInternal
   // another lock.
   private let entries = Lock<[Entry]>([])
 
-  /// Has the ends of a list's subscriptions added. The owner of the list must keep
-  /// this object.
+  /// Adds the ends of a list's subscriptions from now on. The owner of the list must
+  /// keep this object.
   @unsafe internal func observe(_ list: OpaquePointer) {
     unsafe fwd_list_observe(
       list,

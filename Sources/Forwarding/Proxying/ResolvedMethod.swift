@@ -4,8 +4,7 @@
 internal import CForwardingInternal
 
 /// A method of one proxy, found once: the cheapest way to forward the same
-/// method again and again. A fan-out to one weak subscriber costs about 25 ns,
-/// to many about 13 ns a delivery; see <doc:FanOut>.
+/// method again and again; see <doc:FanOut>.
 ///
 /// ```swift
 /// let visit = try proxy.method(for: "visit:kind:")

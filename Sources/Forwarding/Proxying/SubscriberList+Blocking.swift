@@ -4,7 +4,7 @@
 internal import CForwardingInternal
 
 extension SubscriberList {
-  /// Has a subscription passed over. False if it has ended.
+  /// Blocks a subscription: deliveries skip it. False if it has ended.
   ///
   /// - Throws: `ForwardingError` with the code `outOfMemory`.
   internal func block(_ identifier: UInt64) throws(ForwardingError) -> Bool {

@@ -221,7 +221,7 @@ extension MethodSignature {
     if result.kind == .void { return self }
     let parameters = arguments.map(\.encoding.text).joined()
     // A layout that was stated for the result only would name nothing.
-    let stated = storage.stated.filter { parameters.contains($0.name) }
+    let stated = storage.stated.filter { $0.isNamed(in: parameters) }
     return try MethodSignature("v" + parameters, stating: stated)
   }
 }

@@ -23,7 +23,8 @@ internal import CForwardingInternal
     /// Whether this watches the given object, to which the caller has a reference.
     internal func isOf(_ object: AnyObject) -> Bool { self.object === object }
   #else
-    /// 0 if there was no memory for one.
+    /// 0 if there was no memory for one. Then the object counts as alive: to forget what
+    /// belongs to a live object is worse than to keep it.
     private let reference: fwd_weak
 
     internal init(_ object: AnyObject) {
@@ -37,11 +38,11 @@ internal import CForwardingInternal
     }
 
     /// Whether the object has begun to deinitialise.
-    internal var hasDied: Bool { reference == 0 || fwd_weak_has_died(reference) }
+    internal var hasDied: Bool { reference != 0 && fwd_weak_has_died(reference) }
 
     /// Whether this watches the given object, to which the caller has a reference.
     internal func isOf(_ object: AnyObject) -> Bool {
-      if hasDied { return false }
+      if reference == 0 || hasDied { return false }
       return unsafe fwd_weak_address(reference) == Unmanaged.passUnretained(object).toOpaque()
     }
   #endif

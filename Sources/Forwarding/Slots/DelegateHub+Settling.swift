@@ -17,7 +17,7 @@ extension DelegateHub {
     /// service's code that it runs.
     fileprivate var echoes: UInt64 = 0
 
-    /// Has the settling thread look again.
+    /// Asks the settling thread to look again.
     fileprivate mutating func ask() { requests &+= 1 }
   }
 
@@ -310,7 +310,7 @@ extension DelegateHub {
     // One merge at a time, so that two hubs do not become part of each other.
     let successor = Successor(hub: other)
     let moved = HubRegistry.merging.withLock { _ -> State? in
-      // First, so that who finds the successor finds this hub's listeners there.
+      // First: a thread that finds the successor must find this hub's listeners there.
       let part = Absorbed(hub: self)
       let isAdded = successor.hub.state.withLock { state in
         if state.successor != nil { return false }

@@ -85,7 +85,7 @@ public struct MethodSignal<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Has an observer for the first iterator.
+  /// Holds an observer for the first iterator.
   private final class EarlyObserver: Sendable {
     private let observer: Lock<Observer?>
 

@@ -108,7 +108,11 @@ package final class SignalSource<Element: Sendable>: Sendable {
       let subscription = try proxy.attach(
         registration, dispatch, at: position, lifetime: .strong, duplicates: .once)
       state.withLock { state in
-        if state.emitter === registration.emitter { state.subscription = subscription }
+        guard state.emitter === registration.emitter else { return }
+        // Another thread may have subscribed it meanwhile. Of two subscriptions the earlier has
+        // ended, and it has the smaller number.
+        if let other = state.subscription, other.identifier > subscription.identifier { return }
+        state.subscription = subscription
       }
       return membership
     } catch {

@@ -113,22 +113,6 @@ public final class FunctionTable: Sendable {
       .typeMismatch,
       "the function table is for objects of class \(owner), got one of class \(type(of: object))")
   }
-
-  /// Checks that the functions have the types that a protocol declares, and
-  /// that no required method is missing. A proxy does the same at subscription.
-  ///
-  /// - Throws: `ForwardingError` for the first method that does not fit. The error
-  ///   shows both types.
-  internal func validate(for table: ProtocolTable) throws(ForwardingError) {
-    if let fault { throw fault }
-    for requirement in try ProtocolTable.merge([table]) {
-      if let method = methods[requirement.selector] {
-        _ = try method.bind(requirement.signature)
-      } else if requirement.isRequired {
-        throw .missing(requirement.selector, of: table)
-      }
-    }
-  }
 }
 
 extension ForwardingError {

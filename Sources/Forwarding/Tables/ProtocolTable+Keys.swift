@@ -48,8 +48,8 @@ extension ProtocolTable.Builder {
     onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut()
   ) {
     add(
-      key, isRequired: true, result, default: (try? value()).map(Self.store),
-      onFailure: (try? failure()).map(Self.store))
+      key, isRequired: true, result, default: store(value, of: key, as: .default),
+      onFailure: store(failure, of: key, as: .failure))
   }
 
   /// Declares a method that subscribers may implement.
@@ -70,8 +70,22 @@ extension ProtocolTable.Builder {
     onFailure failure: @autoclosure () throws(ForwardingError) -> Output = try leftOut()
   ) {
     add(
-      key, isRequired: false, result, default: (try? value()).map(Self.store),
-      onFailure: (try? failure()).map(Self.store))
+      key, isRequired: false, result, default: store(value, of: key, as: .default),
+      onFailure: store(failure, of: key, as: .failure))
+  }
+
+  /// The maker of a result; nil if the argument was left out, or throws an error, which the
+  /// table then throws.
+  private mutating func store<Output: Sendable, each Argument>(
+    _ value: () throws(ForwardingError) -> Output, of key: Method<Output, repeat each Argument>,
+    as role: StatedResult
+  ) -> ProtocolTable.Declaration.MakeResult? {
+    do throws(ForwardingError) {
+      return try role.value(value, of: key.selector).map(Self.store)
+    } catch {
+      keep(error)
+      return nil
+    }
   }
 
   private mutating func add<Output, each Argument>(
@@ -84,10 +98,4 @@ extension ProtocolTable.Builder {
         key.selector, key.derivation, isRequired, result, default: makeDefault,
         onFailure: makeFailure))
   }
-}
-
-/// Stands for an argument that is left out, since nil may be a result.
-@usableFromInline
-internal func leftOut<Value>() throws(ForwardingError) -> Value {
-  throw ForwardingError(.noResult, "an argument that is left out")
 }

@@ -84,6 +84,7 @@ public final class ProtocolTable: Sendable {
     }
     var builder = Builder()
     build(&builder)
+    if let fault = builder.fault { throw fault }
     self.name = name
     self.parents = parents
     var requirements: [Requirement] = []
@@ -110,6 +111,8 @@ extension ProtocolTable {
   /// Takes the declarations of a table.
   public struct Builder {
     fileprivate var declarations: [Declaration] = []
+    /// The first error of an argument that a declaration could not evaluate.
+    fileprivate var fault: ForwardingError?
 
     /// Declares a method that every subscriber must implement.
     ///
@@ -174,6 +177,11 @@ extension ProtocolTable {
     /// Declares what a key says.
     internal mutating func declare(_ declaration: Declaration) {
       declarations.append(declaration)
+    }
+
+    /// Keeps an error for the table, which throws the first one.
+    internal mutating func keep(_ error: ForwardingError) {
+      if fault == nil { fault = error }
     }
 
     /// The maker of a result; nil if the argument was left out.
@@ -278,8 +286,10 @@ extension ProtocolTable {
         do throws(ForwardingError) {
           return try key.signature.get()
         } catch {
+          // It names the key.
           throw ForwardingError(
-            error.code, table: table, selector: selector, "\(place): \(error)",
+            error.code, table: table, selector: selector,
+            (ProtocolTable.isAnonymous(table) ? "" : "protocol \"\(table)\": ") + "\(error)",
             encodingError: error)
         }
       case .encoding(let text, let layouts): (encoding, stated) = (text, layouts)

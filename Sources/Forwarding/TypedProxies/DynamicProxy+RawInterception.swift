@@ -3,7 +3,7 @@
 
 // Interception for typed proxies, whose closures take the arguments as they come.
 extension DynamicProxy {
-  /// Has a closure called before or after each invocation of a method.
+  /// Calls a closure before or after each invocation of a method.
   ///
   /// The caller promises that it reads what the signature says, and writes
   /// nothing.
@@ -15,7 +15,7 @@ extension DynamicProxy {
     return try intercept(selector, isAfter ? .after : .before, times: times) { _ in .tap(function) }
   }
 
-  /// Has a closure called before each invocation of a method, with pointers to the
+  /// Calls a closure before each invocation of a method, with pointers to the
   /// arguments.
   ///
   /// The caller promises that it reads what the signature says, and writes nothing.
@@ -27,7 +27,7 @@ extension DynamicProxy {
     }
   }
 
-  /// Has a closure called instead of the subscribers.
+  /// Calls a closure instead of the subscribers.
   ///
   /// The caller promises that it reads and writes what the signature says.
   @unsafe package func unsafeInstead(

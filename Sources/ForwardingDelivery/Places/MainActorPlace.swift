@@ -51,7 +51,7 @@ internal struct MainActorPlace: MailPlace {
 
   init(_ driver: MailboxDriver) { self.driver = driver }
 
-  /// Has one more drain made.
+  /// Starts one more drain.
   func start() {
     let former = state.withLock { state -> State in
       let former = state

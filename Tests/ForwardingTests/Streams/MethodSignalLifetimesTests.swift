@@ -5,6 +5,15 @@ import Testing
 
 @testable import Forwarding
 
+/// Notes what it receives.
+private final class Sink: SignalSink {
+  let numbers = Box<[Int32]>([])
+  let membership = Box<SignalMembership<Int32>?>(nil)
+
+  func receive(_ number: Int32) { numbers.update { $0.append(number) } }
+  func finish() { numbers.update { $0.append(-1) } }
+}
+
 @Suite struct MethodSignalLifetimesTests {
   let journal = Journal()
 
@@ -44,6 +53,35 @@ import Testing
     let iterator = signal.makeAsyncIterator()
     #expect(proxy.responds(to: "ping:"))
     withExtendedLifetime(iterator) {}
+  }
+
+  @Test func `an iterator that subscribes the registration once more keeps the later subscription`()
+    async throws
+  {
+    // While the first iterator subscribes the registration, that subscription ends, and another
+    // iterator subscribes it again.
+    let step = Box<(@Sendable () -> Void)?>(nil)
+    let proxy = try DynamicProxy.pinging { configuration in
+      configuration.onMembershipChange = { _, change in
+        guard change == .joined, let action = step.value else { return }
+        step.value = nil
+        action()
+      }
+    }
+    let source = try number(proxy).withoutBuffer.source
+    let (early, late) = (Sink(), Sink())
+    step.value = {
+      proxy.unsubscribeAll()
+      late.membership.value = source.join(late)
+    }
+    early.membership.value = source.join(early)
+    try proxy.ping(1)
+    // Looks whether the subscription lives.
+    let third = Sink()
+    third.membership.value = source.join(third)
+    try proxy.ping(2)
+    #expect(late.numbers.value == [1, 2] && third.numbers.value == [2])
+    #expect(proxy.count == 1)
   }
 
   @Test func `several signals of one method each have their own closure`() async throws {

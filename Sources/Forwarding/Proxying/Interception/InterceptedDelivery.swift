@@ -246,7 +246,7 @@ extension InterceptedDelivery {
     return true
   }
 
-  /// Has an interceptor taken out whose last call this was.
+  /// Removes an interceptor if this was its last call.
   private func forgetIfEnded(_ interceptor: Interceptor) {
     if interceptor.liveness.isLive { return }
     proxy.forgetEndedInterceptors(of: unsafe fwd_proxy_method_index(method.entry))

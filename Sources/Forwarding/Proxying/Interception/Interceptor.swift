@@ -10,9 +10,9 @@ internal struct Interceptor: Sendable {
     case tap(PackedFunction)
     /// Sees the invocation.
     case observer(@Sendable (Invocation) -> Void)
-    /// Is called instead of everybody.
+    /// Is called instead of the subscribers.
     case stub(PackedFunction)
-    /// Is called instead of everybody, and sets the result.
+    /// Is called instead of the subscribers, and sets the result.
     case replacement(@Sendable (Invocation) throws(ForwardingError) -> Void)
     /// Goes on with `proceed`.
     case around(@Sendable (Invocation, Proceed) throws -> Void)

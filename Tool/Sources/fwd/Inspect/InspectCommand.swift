@@ -76,7 +76,7 @@ struct InspectCommand: ParsableCommand {
     do throws(ForwardingError) {
       return InspectTable(try MethodSignature(encoding))
     } catch {
-      // Whoever came further understood more of it.
+      // The parser that got further gives the more useful error.
       throw error.offset ?? 0 > typeError.offset ?? 0 ? error : typeError
     }
   }

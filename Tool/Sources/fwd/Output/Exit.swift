@@ -52,7 +52,10 @@ func reporting(_ body: () throws -> Void) throws {
 
 /// What the system says about an `errno`.
 func reason(_ code: Int32) -> String {
-  // SAFETY: the string is read before anything else asks for one; the tool has
-  // one thread.
-  unsafe String(cString: strerror(code))
+  unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
+    unsafe room.initialize(repeating: 0)
+    // SAFETY: the system writes at most as many bytes, and a NUL.
+    _ = unsafe strerror_r(code, room.baseAddress.unsafelyUnwrapped, room.count)
+    return unsafe String(cString: room.baseAddress.unsafelyUnwrapped)
+  }
 }

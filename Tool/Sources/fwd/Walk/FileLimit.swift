@@ -13,8 +13,8 @@ final class FileLimit: Sendable {
     self.limit = limit
   }
 
-  /// In front of those who count, who thus do not see the file that is too
-  /// many.
+  /// Subscribes before the listeners that count, so that they do not see the file
+  /// over the limit.
   func subscribe(to proxy: DynamicProxy) throws(ForwardingError) {
     try proxy.subscribe(self, at: .first) {
       $0.onVisit { (self, file) in

@@ -15,7 +15,7 @@ import Synchronization
 
 /// One walk of nftw(3) and the observers of its one callback.
 final class TreeWalk {
-  /// Those whom the user may choose. `Totals` is always there.
+  /// The listeners that the user may choose. `Totals` is always there.
   enum ObserverName: String, CaseIterable {
     case totals, histogram, largest, extensions
   }
@@ -24,7 +24,7 @@ final class TreeWalk {
     var observers: Set<ObserverName> = Set(ObserverName.allCases)
     var largestCount = 10
     var maximumFileCount: UInt64?
-    /// Who unsubscribes after how many files.
+    /// The listeners that unsubscribe, and after how many files.
     var leaving: [ObserverName: UInt64] = [:]
     var showsProgress = false
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// What is told about a walk when it has ended.
+/// The summary of a walk that has ended.
 struct WalkReport {
   let directory: [UInt8]
   let end: TreeWalk.End

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+/// A result that is stated for a method: an argument that may be left out. nil may be a
+/// result, so an argument that is left out throws an error of its own.
+internal enum StatedResult: String {
+  case `default` = "the default result"
+  case failure = "the result for failures"
+
+  fileprivate static let leftOut = ForwardingError(.noResult, "an argument that is left out")
+
+  /// Returns the value of an argument, or nil if it is left out.
+  ///
+  /// - Throws: the error of the expression that the caller has passed.
+  internal func value<Value>(
+    _ argument: () throws(ForwardingError) -> Value, of selector: MethodSelector
+  ) throws(ForwardingError) -> Value? {
+    do throws(ForwardingError) {
+      return try argument()
+    } catch {
+      if error.isIdentical(to: Self.leftOut) { return nil }
+      throw ForwardingError(
+        error.code, selector: selector.name, "\"\(selector)\": \(rawValue): \(error)",
+        encodingError: error)
+    }
+  }
+}
+
+/// Stands for a result that is left out.
+@usableFromInline
+internal func leftOut<Value>() throws(ForwardingError) -> Value { throw StatedResult.leftOut }
