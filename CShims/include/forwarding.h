@@ -1057,8 +1057,8 @@ FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 /// Returns whether an invocation of the method would get a response: a live subscriber implements the method and is not
 /// blocked, an interceptor responds, or the forward target that Swift code has set responds. An interceptor responds if
 /// it is around or instead of the delivery, or if the method is void. Subscriptions that began after a batch count, although
-/// the batch does not call them. Subscribers that are proxies are asked in turn, as deep as the stack allows invocations to
-/// reach them. Returns false for NULL. O(1) if no subscription has the method, else O(n) until the first live one.
+/// the batch does not call them. Subscribers that are proxies are asked in turn, as deep as the stack has room. An
+/// invocation takes more of the stack, so it may still fail with `FWD_NESTED_TOO_DEEP`. Returns false for NULL. O(1) if no subscription has the method, else O(n) until the first live one.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
 
 /// Writes what an invocation of the method would do now, in lines for people: which subscribers it would call, in which

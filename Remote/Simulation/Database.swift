@@ -13,6 +13,8 @@ import RemoteSupport
   // reads.
   private let handle: OpaquePointer
   private var insertion: OpaquePointer?
+  /// The first error of `insert` in a transaction.
+  private var failedInsertion: Failure?
 
   init(_ path: String) throws {
     var handle: OpaquePointer?
@@ -62,10 +64,14 @@ import RemoteSupport
     }
   }
 
-  /// The effect of a call. It belongs to the transaction of `commit`.
+  /// The effect of a call. It belongs to the transaction of `commit`, which throws what fails
+  /// here.
   func insert(_ number: Int64) {
     unsafe sqlite3_bind_int64(insertion, 1, number)
-    unsafe sqlite3_step(insertion)
+    let result = unsafe sqlite3_step(insertion)
+    if result != SQLITE_DONE && failedInsertion == nil {
+      failedInsertion = failure("insert \(number)")
+    }
     unsafe sqlite3_reset(insertion)
   }
 
@@ -85,7 +91,10 @@ import RemoteSupport
   ) throws {
     try execute("BEGIN IMMEDIATE")
     do {
+      failedInsertion = nil
       try deliver()
+      // Some errors, such as a full disk, have ended the transaction. What is executed then would take effect by itself.
+      if let failedInsertion { throw failedInsertion }
       try execute(
         """
         REPLACE INTO positions VALUES (

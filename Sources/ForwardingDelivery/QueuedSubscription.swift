@@ -33,7 +33,7 @@ extension DynamicProxy {
     /// are used up or its proxy has died.
     ///
     /// The arguments of dropped messages are released when the executor comes to
-    /// them; those of a subscription with a `Pace` at once.
+    /// them; those of a subscription with a `Pace` at once, unless a delivery is under way.
     ///
     /// - Returns: whether the subscription was live.
     @discardableResult

@@ -6,6 +6,7 @@
 import ctypes
 import ctypes.util
 import errno
+import fractions
 import gc
 import math
 import os
@@ -49,6 +50,16 @@ def passed(encoding, value, structs=None):
 
 
 class Signatures(TestCase):
+    def test_halves_of_characters(self):
+        for make in (Selector, Signature, lambda text: Signature("v*").call(libc.abs, text)):
+            error = self.fails(Status.MALFORMED, "U+D800 at index 1", make, "v\ud800")
+            self.assertIn("half of a character", str(error))
+
+    def test_character_literals_in_names(self):
+        for literal in ("'<'", "'>'", "'='", "'}'", "'\\''", "'\\x3c'"):
+            encoding = "{C<" + literal + ">=ii}"
+            self.assertEqual(len(Signature("v" + encoding + "i").arguments), 2, encoding)
+
     def test_tell_their_parts(self):
         signature = Signature("d24@0:8i16c20")
         self.assertEqual(signature.argument_count, 4)
@@ -181,6 +192,8 @@ class Values(TestCase):
             for value in (None, "1", b"1", 1j, [1], object()):
                 self.fails(Status.TYPE_MISMATCH, "expected a number", Signature("v" + letter).call, libc.abs, value)
             self.fails(Status.OUT_OF_RANGE, "bits", Signature("v" + letter).call, libc.abs, 10 ** 5000)
+            self.fails(
+                Status.OUT_OF_RANGE, "bits", Signature("v" + letter).call, libc.abs, fractions.Fraction(10 ** 400))
 
     def test_pointers(self):
         number = c_int(5)

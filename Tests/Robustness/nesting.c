@@ -976,15 +976,24 @@ static void join(fwd_proxy *proxy, fwd_implementation implementation, void *rece
   fwd_dispatch_table_release(table);
 }
 
+enum { chain_length = 20000, short_chain = 40 };
+static fwd_proxy *chain[chain_length];
+static fwd_selector asked_selector;
+
 /// Asks the first of a chain of proxies, which is longer than the stack is deep, whether it responds. A shorter one does.
 static void ask_chain(void) {
-  enum { length = 20000, short_length = 100 };
+  EXPECT(fwd_proxy_responds(chain[short_chain], asked_selector));
+  EXPECT(!fwd_proxy_responds(chain[chain_length - 1], asked_selector));
+  EXPECT(fwd_forward(chain[chain_length - 1], asked_selector, NULL, 0, NULL, 0) == FWD_NESTING_STATUS);
+}
+
+static void ask_on_stacks(void) {
   static const fwd_proxy_operations quiet = QUIET_OPERATIONS;
-  static fwd_proxy *chain[length];
   fake_object *owner = object_create(NULL, NULL);
   fwd_proxy_method method = {.selector = fwd_selector_register("isThere")};
   NEED(fwd_signature_create("v@", 2, &method.signature, NULL) == FWD_OK);
-  for (size_t i = 0; i < length; i++) {
+  asked_selector = method.selector;
+  for (size_t i = 0; i < chain_length; i++) {
     NEED((chain[i] = new_proxy(&method, 1, owner, &quiet)));
     fwd_implementation next = {.function = (void (*)(void))be_called};
     if (i > 0) {
@@ -993,10 +1002,10 @@ static void ask_chain(void) {
     }
     join(chain[i], next, i > 0 ? chain[i - 1] : NULL);
   }
-  EXPECT(fwd_proxy_responds(chain[short_length], method.selector));
-  EXPECT(!fwd_proxy_responds(chain[length - 1], method.selector));
-  EXPECT(fwd_forward(chain[length - 1], method.selector, NULL, 0, NULL, 0) == FWD_NESTING_STATUS);
-  for (size_t i = length; i-- > 0;) fwd_proxy_core_release(chain[i]);
+  ask_chain();
+  on_fiber(ask_chain);
+  in_handler(ask_chain);
+  for (size_t i = chain_length; i-- > 0;) fwd_proxy_core_release(chain[i]);
   fwd_signature_release(method.signature);
   swift_release(owner);
 }
@@ -1013,7 +1022,7 @@ int main(int argc, char **argv) {
   check_begin("a call takes as much of the stack as its arguments");
   on_stack(FWD_IS_SANITIZED ? 128 << 10 : 64 << 10, pass_large);
   check_begin("a question that goes deeper than the stack has an answer");
-  on_small_stack(ask_chain);
+  on_small_stack(ask_on_stacks);
   if (!prints_figures) recur_without_limit(argv[0]);
   return check_finish();
 }

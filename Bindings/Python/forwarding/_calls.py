@@ -11,7 +11,7 @@ from ctypes import byref, c_void_p
 
 from . import _library as c
 from ._errors import Failures, ForwardingError, Status, check, describe, report, settle, thread
-from ._values import Place, check_structs, coder, room, types_of
+from ._values import Place, bytes_of, check_structs, coder, room, types_of
 
 
 # MARK: Handles
@@ -96,7 +96,7 @@ class Signature:
         if not isinstance(encoding, (str, bytes)):
             raise ForwardingError(
                 Status.TYPE_MISMATCH, f"the encoding is of type {type(encoding).__name__}, expected a str")
-        text = encoding.encode("utf-8", "surrogateescape") if isinstance(encoding, str) else encoding
+        text = bytes_of(encoding, "the encoding") if isinstance(encoding, str) else encoding
         self._handle = Handle(_create_signature(text), c.signature_release)
         self.encoding = text.decode()
         self.structs = check_structs(structs)
@@ -105,7 +105,7 @@ class Signature:
         count = c.signature_argument_count(address)
         if len(types) != count + 1:
             raise ForwardingError(Status.UNSUPPORTED, f"the encoding {self.encoding} is not for Python")
-        layout, error = c.Layout(), c.Error()
+        layout = c.Layout()
         c.signature_result(address, byref(layout))
         self.result = coder(types[0], layout.size, self.structs)
         self.arguments = []

@@ -394,11 +394,16 @@ class Proxy:
         results, of which deliveries that have failed have none. Their errors go to `on_error`."""
         handle, method = self._open(), self._method(selector)
         memory, kept = self._frame(method, arguments)
-        reader, results = method.signature.result, []
+        reader, results, raised = method.signature.result, [], []
 
         def visit(_, subscription, address):
-            results.append(reader.read(address))
-            return True
+            # Such as KeyboardInterrupt, which ctypes would drop.
+            try:
+                results.append(reader.read(address))
+                return True
+            except BaseException as exception:
+                raised.append(exception)
+                return False
 
         visitor = c.ResultVisitor(visit)
         with Failures() as failures:
@@ -406,6 +411,8 @@ class Proxy:
                 handle.address, method.selector.address, memory, method.signature.frame_size, visitor, None)
             error = None if status == 0 else last_error(status)
         del kept
+        if raised:
+            raise raised[0]
         if failures or error is not None:
             settle(failures, error)
         return results

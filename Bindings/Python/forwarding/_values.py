@@ -11,11 +11,22 @@ from . import _library as c
 from ._errors import ForwardingError, Status, last_error
 
 
+def bytes_of(text, what):
+    """The UTF-8 bytes of a str. Those that are no characters are what `os.fsdecode` has made of them."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise ForwardingError(
+            Status.MALFORMED,
+            f"{what} has U+{ord(text[error.start]):04X} at index {error.start}, which is half of a character",
+        ) from None
+
+
 def text_of(name, what):
     """The UTF-8 bytes of a name that is passed to C as a string."""
     if not isinstance(name, (str, bytes)):
         raise ForwardingError(Status.TYPE_MISMATCH, f"{what} is {_kind(name)}, expected a str")
-    text = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
+    text = bytes_of(name, what) if isinstance(name, str) else name
     if b"\0" in text:
         raise ForwardingError(Status.MALFORMED, f"{what} contains a NUL", text.index(b"\0"))
     return text
@@ -69,7 +80,8 @@ def _mismatch(place, expected, value):
 
 
 def _out_of_range(place, expected, value):
-    shown = repr(value) if abs(value) < 10 ** 30 else f"a number of {value.bit_length()} bits"
+    is_long = abs(value) >= 10 ** 30
+    shown = repr(value) if not is_long else f"a number of {int(value).bit_length()} bits"
     return ForwardingError(Status.OUT_OF_RANGE, f"{place.name} is {shown}, expected {expected}", place.index)
 
 
@@ -143,7 +155,7 @@ class Real:
         try:
             number = float(value)
         except OverflowError:
-            raise _out_of_range(place, "a number that a float can hold", operator.index(value)) from None
+            raise _out_of_range(place, "a number that a float can hold", value) from None
         except Exception:
             raise _mismatch(place, "a number", value) from None
         self.type.from_address(address).value = number
@@ -202,7 +214,7 @@ class String(Pointer):
 
     def address_of(self, value, place, kept):
         if isinstance(value, str) and kept is not None:
-            value = value.encode("utf-8", "surrogateescape")
+            value = bytes_of(value, place.name)
         if isinstance(value, bytes) and b"\0" in value:
             raise ForwardingError(Status.OUT_OF_RANGE, f"{place.name} contains a NUL", place.index)
         return super().address_of(value, place, kept)
@@ -266,15 +278,26 @@ _CLOSING = {"{": "}", "(": ")"}
 
 
 def _name_end(text, at, close):
-    """Where the name of a struct ends. Brackets in the arguments of a template do not end it."""
-    depth = 0
+    """Where the name of a struct ends. Brackets in the arguments of a template do not end it, and those in a character
+    literal, such as `'<'`, do not count."""
+    depth = literal = 0
     while depth or (text[at] != "=" and text[at] != close):
-        if text[at] == "<":
-            depth += 1
-        elif text[at] == ">" and depth and text[at - 1] != "-":
-            depth -= 1
+        if at >= literal:
+            if text[at] == "<":
+                depth += 1
+            elif text[at] == ">" and depth and text[at - 1] != "-":
+                depth -= 1
+            elif text[at] == "'" and depth:
+                literal = _literal_end(text, at)
         at += 1
     return at
+
+
+def _literal_end(text, at):
+    """The offset after a character literal of C++, or `at` if there is none. See `literal_end` in encoding_parse.c."""
+    is_escaped = text[at + 1:at + 2] == "\\"
+    end = text.find("'", at + (3 if is_escaped else 2), at + (13 if is_escaped else 3))
+    return at if end < 0 else end + 1
 
 
 def _type_end(text, at):

@@ -124,14 +124,21 @@ struct fwd_call_plan {
   fwd_stack_move stack[];
 };
 
-/// The largest result in memory for which a call on AArch64 takes only this much of the stack.
-enum { FWD_SMALL_MEMORY_RESULT = 512 };
+enum {
+  /// The callers of abi/aapcs64 have a result in memory in a local struct, since C cannot name the register that takes its
+  /// address. The struct has this size or, for larger results and for the largest caller, FWD_BY_VALUE_LIMIT.
+  FWD_SMALL_MEMORY_RESULT = 512,
+  /// The arguments on the stack from which on the largest of these callers is taken, and those that it passes.
+  FWD_MIDDLE_STACK = 1024,
+  FWD_LARGEST_STACK = 16384,
+};
 
-/// The bytes of the stack that a call takes for its result, beside what every call takes.
-static inline size_t fwd_call_plan_result_stack(const fwd_call_plan *plan) {
-  // The callers of abi/aapcs64 have the results in a local struct: C cannot name the register that takes the address.
-  bool is_large = FWD_IS_AAPCS64 && plan->result == FWD_RESULT_MEMORY && plan->result_size > FWD_SMALL_MEMORY_RESULT;
-  return is_large ? FWD_BY_VALUE_LIMIT : 0;
+/// The bytes of the stack that a call takes, beside its arguments, more than most calls.
+static inline size_t fwd_call_plan_extra_stack(const fwd_call_plan *plan) {
+  if (!FWD_IS_AAPCS64) return 0;
+  bool is_largest = plan->stack_size > FWD_MIDDLE_STACK;
+  bool has_large_room = plan->result == FWD_RESULT_MEMORY && (is_largest || plan->result_size > FWD_SMALL_MEMORY_RESULT);
+  return (is_largest ? FWD_LARGEST_STACK : 0) + (has_large_room ? FWD_BY_VALUE_LIMIT : 0);
 }
 
 /// Makes the plan of a placement. Sets `*plan` to NULL if the signature has none: on machines of the generic port, and

@@ -21,11 +21,6 @@ typedef struct visit_counts {
   size_t gone;
 } visit_counts;
 
-/// Tells the list what a query has found: what a dead subscriber's closures captured is released here.
-static void finish_query(fwd_proxy *proxy, visit_counts visits) {
-  if (visits.gone > 0 && !fwd_proxy_is_closing(proxy)) proxy->operations->met_the_dead(proxy->owner, visits.count);
-}
-
 static bool is_live(const fwd_record *record, visit_counts *visits) {
   if (fwd_held_has_ended(fwd_record_held(record))) return false;
   if (fwd_record_is_live(record)) return true;
@@ -33,52 +28,70 @@ static bool is_live(const fwd_record *record, visit_counts *visits) {
   return false;
 }
 
-static bool record_responds(const fwd_record *record, size_t index, visit_counts *visits) {
-  visits->count++;
-  // First, since the table of a subscription that has ended may be gone.
-  uintptr_t held = fwd_record_held(record);
-  if (fwd_held_has_ended(held) || fwd_held_is_blocked(held)) return false;
-  const fwd_implementation *implementation = fwd_record_implementation(record, index);
-  if (fwd_implementation_is_empty(implementation) || implementation->packed == fwd_tell_packed) return false;
-  if (!is_live(record, visits)) return false;
-  fwd_taken taken;
-  if (!fwd_record_take(record, &taken)) return false;
-  // A subscriber that is a proxy implements every method, but responds to those that its own subscribers implement.
-  bool responds = implementation->packed != fwd_forward_packed ||
-                  fwd_proxy_core_responds(record->receiver, implementation->context);
-  fwd_record_drop(taken);
-  return responds;
-}
+/// Receives a record. Returns whether to go on.
+typedef bool (*record_visitor)(void *visitor, const fwd_record *record, visit_counts *visits);
 
-static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
-  size_t index = fwd_compiled_method_of(method)->index;
-  uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), index);
-  if (tables & FWD_ANSWERED) return true;
-  if (!fwd_tables_have_some(tables)) return false;
+/// Visits the records of a list in order. Then tells the list what has been found: what a dead subscriber's closures captured
+/// is released here.
+static void visit_records(fwd_proxy *proxy, record_visitor visit, void *visitor) {
   fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-  bool responds = false;
+  bool goes_on = true;
   visit_counts visits = {0, 0};
   fwd_span span;
-  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && !responds; found = fwd_span_next(&span)) {
-    for (size_t i = 0; i < span.count && !responds; i++) {
-      responds = record_responds(span.records[i], index, &visits);
+  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && goes_on; found = fwd_span_next(&span)) {
+    for (size_t i = 0; i < span.count && goes_on; i++) {
+      visits.count++;
+      goes_on = visit(visitor, span.records[i], &visits);
     }
   }
   fwd_list_leave(&reading);
-  finish_query(proxy, visits);
-  return responds;
+  if (visits.gone > 0 && !fwd_proxy_is_closing(proxy)) proxy->operations->met_the_dead(proxy->owner, visits.count);
+}
+
+// MARK: Whether one responds
+
+typedef struct response_visitor {
+  size_t index;
+  bool responds;
+} response_visitor;
+
+static bool visit_until_response(void *visitor, const fwd_record *record, visit_counts *visits) {
+  response_visitor *self = visitor;
+  // First, since the table of a subscription that has ended may be gone.
+  uintptr_t held = fwd_record_held(record);
+  if (fwd_held_has_ended(held) || fwd_held_is_blocked(held)) return true;
+  const fwd_implementation *implementation = fwd_record_implementation(record, self->index);
+  if (fwd_implementation_is_empty(implementation) || implementation->packed == fwd_tell_packed) return true;
+  fwd_taken taken;
+  if (!is_live(record, visits) || !fwd_record_take(record, &taken)) return true;
+  // A subscriber that is a proxy implements every method, but responds to those that its own subscribers implement.
+  self->responds = implementation->packed != fwd_forward_packed ||
+                   fwd_proxy_core_responds(record->receiver, implementation->context);
+  fwd_record_drop(taken);
+  return !self->responds;
+}
+
+static bool subscriber_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
+  response_visitor visitor = {fwd_compiled_method_of(method)->index, false};
+  uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), visitor.index);
+  if (tables & FWD_ANSWERED) return true;
+  if (fwd_tables_have_some(tables)) visit_records(proxy, visit_until_response, &visitor);
+  return visitor.responds;
 }
 
 bool fwd_proxy_core_responds(fwd_proxy *proxy, const fwd_proxy_method *method) {
-  // A chain of proxies is asked from one to the next. None is called that is deeper than the stack allows.
-  char here = 0;
-  if (!fwd_nesting_has_room(&here, 0)) return false;
   // An interceptor that responds is still noted when its own notifier runs.
   if (fwd_proxy_is_closing(proxy)) return false;
   if (fwd_list_is_blocked(fwd_proxy_list(proxy), fwd_compiled_method_of(method)->index)) return false;
-  if (subscriber_responds(proxy, method)) return true;
-  return atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire) &&
-         proxy->operations->forwards_unhandled(proxy->owner, method->selector);
+  // A chain of proxies is asked from one to the next, each in a frame, as those of fan-outs are.
+  fwd_nesting_frame frame = {.outer = NULL};
+  if (!fwd_nesting_has_room(&frame, 0)) return false;
+  fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
+  bool responds = subscriber_responds(proxy, method) ||
+                  (atomic_load_explicit(&proxy->forwards_unhandled, memory_order_acquire) &&
+                   proxy->operations->forwards_unhandled(proxy->owner, method->selector));
+  fwd_nesting_leave(&frame, false);
+  return responds;
 }
 
 bool fwd_proxy_responds(fwd_proxy *proxy, fwd_selector selector) {
@@ -122,58 +135,39 @@ static fwd_explained explain(const fwd_record *record, size_t index) {
   return explained;
 }
 
+typedef struct explaining_visitor {
+  size_t index;
+  void (*visit)(void *context, const fwd_explained *explained);
+  void *context;
+} explaining_visitor;
+
+static bool visit_to_explain(void *visitor, const fwd_record *record, visit_counts *visits) {
+  (void)visits;
+  const explaining_visitor *self = visitor;
+  fwd_explained explained = explain(record, self->index);
+  self->visit(self->context, &explained);
+  return true;
+}
+
 void fwd_proxy_core_explain(fwd_proxy *proxy, const fwd_proxy_method *method,
                             void (*visit)(void *context, const fwd_explained *explained), void *context) {
-  size_t index = fwd_compiled_method_of(method)->index;
-  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-  fwd_span span;
-  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) {
-    for (size_t i = 0; i < span.count; i++) {
-      fwd_explained explained = explain(span.records[i], index);
-      visit(context, &explained);
-    }
-  }
-  fwd_list_leave(&reading);
+  visit_records(proxy, visit_to_explain, &(explaining_visitor){fwd_compiled_method_of(method)->index, visit, context});
+}
+
+// MARK: Which there are
+
+static bool visit_to_count(void *visitor, const fwd_record *record, visit_counts *visits) {
+  *(size_t *)visitor += is_live(record, visits);
+  return true;
 }
 
 size_t fwd_proxy_subscriber_count(fwd_proxy *proxy) {
   if (!proxy) return 0;
   void *owner = fwd_proxy_hold(proxy);
-  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
   size_t count = 0;
-  visit_counts visits = {0, 0};
-  fwd_span span;
-  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found; found = fwd_span_next(&span)) {
-    for (size_t i = 0; i < span.count; i++) count += is_live(span.records[i], &visits);
-    visits.count += span.count;
-  }
-  fwd_list_leave(&reading);
-  finish_query(proxy, visits);
+  visit_records(proxy, visit_to_count, &count);
   fwd_object_release(owner);
   return count;
-}
-
-/// Receives a live record whose object is kept alive meanwhile. Returns whether to go on.
-typedef bool (*record_visitor)(const void *visitor, const fwd_record *record, void *object);
-
-/// Visits the live subscribers in order.
-static void visit_live(fwd_proxy *proxy, record_visitor visit, const void *visitor) {
-  fwd_reading reading = fwd_list_enter(fwd_proxy_list(proxy));
-  bool goes_on = true;
-  visit_counts visits = {0, 0};
-  fwd_span span;
-  for (bool found = fwd_span_first(fwd_proxy_list(proxy), &span); found && goes_on; found = fwd_span_next(&span)) {
-    for (size_t i = 0; i < span.count && goes_on; i++) {
-      const fwd_record *record = span.records[i];
-      visits.count++;
-      fwd_taken taken;
-      if (!is_live(record, &visits) || !fwd_record_take(record, &taken)) continue;
-      goes_on = visit(visitor, record, taken.object);
-      fwd_record_drop(taken);
-    }
-  }
-  fwd_list_leave(&reading);
-  finish_query(proxy, visits);
 }
 
 typedef struct core_visitor {
@@ -181,16 +175,20 @@ typedef struct core_visitor {
   void *context;
 } core_visitor;
 
-static bool visit_for_core(const void *visitor, const fwd_record *record, void *object) {
+static bool visit_for_core(void *visitor, const fwd_record *record, visit_counts *visits) {
   const core_visitor *self = visitor;
-  return self->visit(self->context, object, record->identifier, record->table);
+  fwd_taken taken;
+  if (!is_live(record, visits) || !fwd_record_take(record, &taken)) return true;
+  bool goes_on = self->visit(self->context, taken.object, record->identifier, record->table);
+  fwd_record_drop(taken);
+  return goes_on;
 }
 
 void fwd_proxy_core_visit(fwd_proxy *proxy,
                           bool (*visit)(void *context, void *object, fwd_subscription identifier,
                                         const fwd_dispatch_table *table),
                           void *context) {
-  visit_live(proxy, visit_for_core, &(core_visitor){visit, context});
+  visit_records(proxy, visit_for_core, &(core_visitor){visit, context});
 }
 
 typedef struct c_visitor {
@@ -198,16 +196,20 @@ typedef struct c_visitor {
   void *context;
 } c_visitor;
 
-static bool visit_for_c(const void *visitor, const fwd_record *record, void *object) {
+static bool visit_for_c(void *visitor, const fwd_record *record, visit_counts *visits) {
   const c_visitor *self = visitor;
+  fwd_taken taken;
+  if (!is_live(record, visits) || !fwd_record_take(record, &taken)) return true;
   fwd_subscriber_info subscriber = {
       .size = sizeof subscriber,
       .subscription = record->identifier,
-      .context = object ? NULL : record->receiver,
-      .object = object,
+      .context = taken.object ? NULL : record->receiver,
+      .object = taken.object,
       .is_blocked = fwd_held_is_blocked(fwd_record_held(record)),
   };
-  return self->visit(self->context, &subscriber);
+  bool goes_on = self->visit(self->context, &subscriber);
+  fwd_record_drop(taken);
+  return goes_on;
 }
 
 fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor visit, void *context) {
@@ -216,7 +218,7 @@ fwd_status fwd_proxy_visit_subscribers(fwd_proxy *proxy, fwd_subscriber_visitor 
   }
   // The visitor may release the caller's last reference to the proxy.
   void *owner = fwd_proxy_hold(proxy);
-  visit_live(proxy, visit_for_c, &(c_visitor){visit, context});
+  visit_records(proxy, visit_for_c, &(c_visitor){visit, context});
   fwd_object_release(owner);
   return FWD_OK;
 }

@@ -304,7 +304,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   // all arguments, as this function has.
   size_t needed = method->plan ? 2 * (size_t)method->plan->stack_size : 0;
   if (taps) needed += 2 * method->argument_count * sizeof(void *);
-  if (method->plan) needed += fwd_call_plan_result_stack(method->plan);
+  if (method->plan) needed += fwd_call_plan_extra_stack(method->plan);
   if (__builtin_expect(!fwd_nesting_has_room(&deciding, needed), 0)) {
     return fail_early(proxy, method, taps, hazard, FWD_NESTED_TOO_DEEP);
   }

@@ -48,7 +48,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   compiled->value_size = is_x87 ? 10 : compiled->result.size;
   bool is_floating =
       result->kind == FWD_TYPE_FLOAT || result->kind == FWD_TYPE_DOUBLE || result->kind == FWD_TYPE_LONG_DOUBLE;
-  compiled->last_byte_mask = is_floating ? 0x7f : 0xff;
+  compiled->last_byte_mask = is_floating && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0x7f : 0xff;
   compiled->cif = fwd_signature_cif(signature);
   compiled->plan = fwd_cif_plan(compiled->cif);
   // Arguments without bytes take no register, so there may be more arguments than registers. A loop

@@ -20,11 +20,11 @@ static inline void fwd_keep(fwd_at_hand *at_hand) {
 
 /// Whether a result is zero, as C compares numbers and pointers: a floating-point number may be -0.0.
 static inline bool fwd_is_zero(const fwd_compiled_method *method, const unsigned char *bytes) {
-  size_t last = method->value_size - 1;
-  for (size_t i = 0; i < last; i++) {
-    if (bytes[i] != 0) return false;
+  size_t size = method->value_size;
+  for (size_t i = 0; i < size; i++) {
+    if (bytes[i] & (i + 1 < size ? 0xff : method->last_byte_mask)) return false;
   }
-  return (bytes[last] & method->last_byte_mask) == 0;
+  return true;
 }
 
 /// Combines the response in `at_hand->result`, which has been counted, with the earlier responses, by the closures or the

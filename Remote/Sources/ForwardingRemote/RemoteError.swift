@@ -9,7 +9,7 @@ public import ForwardingWire
 /// was expected and where:
 ///
 /// ```
-/// producer "sensors": the calls 4012 to 4100 are missing: the log begins with call 4101
+/// producer "sensors": the calls 4012 to 4100 are missing: the log has removed messages after message 80
 /// ```
 public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong.

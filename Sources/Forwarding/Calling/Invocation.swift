@@ -227,8 +227,9 @@ extension Invocation {
 extension Invocation {
   /// Sets an argument.
   ///
-  /// The invocation keeps an object alive, and the copy of a `String`. It does
-  /// not keep alive what a pointer points to: see ``retainArguments()``.
+  /// The invocation keeps an object alive, and the copy of a `String` or of another
+  /// Swift value. It does not keep alive what a pointer points to: see
+  /// ``retainArguments()``.
   ///
   /// - Parameters:
   ///   - value: A value of a Swift type that fits the argument's encoding: a
@@ -339,7 +340,8 @@ extension Invocation {
   /// are released with the invocation.
   ///
   /// This applies to the arguments themselves, not to members of structs and
-  /// not to what pointers point to. Blocks are not copied. The target is
+  /// not to what pointers point to. So a Swift value that a typed proxy passes by its
+  /// address is valid only during the call. Blocks are not copied. The target is
   /// retained in any case, unless it is a pointer.
   ///
   /// - Complexity: O(*n*) in the number of arguments and the length of the

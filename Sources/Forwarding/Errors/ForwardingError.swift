@@ -177,7 +177,7 @@ public struct ForwardingError: Error, Equatable, Sendable {
 
   private init(_ fields: Fields) { storage = Storage(fields) }
 
-  /// Whether two values are one error, which was made once.
+  /// Whether both are copies of one error.
   internal func isIdentical(to other: ForwardingError) -> Bool { storage === other.storage }
 }
 

@@ -21,9 +21,9 @@ extension DynamicProxy {
   /// are done in the order of their calls, so a position may name a subscriber
   /// that the same closure has subscribed. What other threads do, and what the
   /// closure does to other proxies, to interceptions, to blocks or to the forward
-  /// target, takes effect at once. A subscription that begins with the change cannot be blocked before,
-  /// and its `subscriber` is nil until then. Begin to iterate over signals outside
-  /// of the closure.
+  /// target, takes effect at once. A subscription that begins with the change cannot
+  /// be blocked before, and its `subscriber` is nil until then. Begin to iterate over
+  /// signals outside of the closure.
   ///
   /// Until the closure has returned, the proxy is as before: the closure may
   /// forward, and reaches the subscribers from before. ``DynamicProxy/count``,

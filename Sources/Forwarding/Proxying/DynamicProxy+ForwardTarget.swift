@@ -25,7 +25,8 @@ extension DynamicProxy {
   /// `unsubscribeAll()` leave it alone, but with the scope `everything` it is a
   /// subscriber like others. `responds(to:)` tells of its methods, and
   /// `Configuration.onCapabilityChange` when they come and go. Inside of a
-  /// ``change(_:)``, too, the target is set at once.
+  /// ``change(_:)``, too, the target is set at once. An `unsubscribeAll()` of that
+  /// change takes effect later, so it ends a target for `everything`.
   ///
   /// - Parameters:
   ///   - target: the object to be called: with a table any object, without one a

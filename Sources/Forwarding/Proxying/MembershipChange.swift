@@ -69,7 +69,7 @@ internal import CForwardingInternal
   }
 
   /// Runs a closure whose changes take effect at once, instead of with those that this
-  /// thread collects.
+  /// thread collects. So do changes that observers make meanwhile.
   internal static func outside<Output, Failure: Error>(
     _ body: () throws(Failure) -> Output
   ) throws(Failure) -> Output {

@@ -107,13 +107,18 @@ package final class SignalSource<Element: Sendable>: Sendable {
     do throws(ForwardingError) {
       let subscription = try proxy.attach(
         registration, dispatch, at: position, lifetime: .strong, duplicates: .once)
-      state.withLock { state in
-        guard state.emitter === registration.emitter else { return }
-        // Another thread may have subscribed it meanwhile. Of two subscriptions the earlier has
-        // ended, and it has the smaller number.
-        if let other = state.subscription, other.identifier > subscription.identifier { return }
+      let isKept = state.withLock { state in
+        guard state.emitter === registration.emitter else { return false }
+        // Another thread may have subscribed it, too, since the first subscription had ended. The
+        // later one has the greater number.
+        if let other = state.subscription, other.identifier > subscription.identifier {
+          return false
+        }
         state.subscription = subscription
+        return true
       }
+      // The registration has been finished or subscribed once more, so nobody would end this one.
+      if !isKept { subscription.end() }
       return membership
     } catch {
       membership.end()

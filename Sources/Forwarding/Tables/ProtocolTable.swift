@@ -74,7 +74,8 @@ public final class ProtocolTable: Sendable {
   /// - Throws: `ForwardingError` if the name or a selector is empty, a method is
   ///   declared twice (here, or here and in a parent with another signature),
   ///   an encoding cannot be read or takes no receiver, or a result policy or a
-  ///   default result does not fit the method.
+  ///   default result does not fit the method. The error of an expression for
+  ///   `default:` or `onFailure:` that throws.
   /// - Complexity: O(*n*) in the length of the encodings.
   public init(
     _ name: String, inheriting parents: [ProtocolTable] = [], _ build: (inout Builder) -> Void

@@ -20,8 +20,7 @@ internal enum StatedResult: String {
     } catch {
       if error.isIdentical(to: Self.leftOut) { return nil }
       throw ForwardingError(
-        error.code, selector: selector.name, "\"\(selector)\": \(rawValue): \(error)",
-        encodingError: error)
+        error.code, selector: selector.name, "\"\(selector)\": \(rawValue): \(error)")
     }
   }
 }

@@ -273,6 +273,9 @@ STACK_CALLERS(16)
 GENERAL_CALLER(call_stack_256, 256, plan->copy_size)
 MEMORY_CALLER(call_large_stack_256, 256, large_result)
 
+_Static_assert(16 * sizeof(stack_block) == FWD_MIDDLE_STACK && 256 * sizeof(stack_block) == FWD_LARGEST_STACK,
+               "fan-outs count what these callers take of the stack");
+
 // An argument takes at most four quads of the stack, since a larger composite is passed by address.
 _Static_assert(FWD_ARGUMENT_LIMIT <= 256, "the largest caller takes all arguments");
 

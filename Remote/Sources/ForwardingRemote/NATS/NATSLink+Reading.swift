@@ -119,7 +119,7 @@ extension NATSLink {
           + "\(message.header(ServerStatus.header) ?? ""), \(message.header(ServerStatus.descriptionHeader) ?? "")"
       )
     }
-    // After the messages that came before: those have been consumed by now.
+    // The messages that came before have been taken over, and are consumed when the group that they belong to is.
     if let subject = message.header(ServerStatus.stalledHeader) ?? message.reply {
       let status = unsafe natsConnection_Publish(try client(), subject, nil, 0)
       if status != NATS_OK { throw error(status, "the log \"\(reading.log)\"") }

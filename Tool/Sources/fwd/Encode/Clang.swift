@@ -24,7 +24,7 @@ import Foundation
       case .success(let clang): return clang
       case .failure(let failure): tried.append(failure.message)
       }
-      // Then it names the library that the user wants, so no other one is tried.
+      // FWD_LIBCLANG names the library that the user wants, so no other one is tried.
       if environment("FWD_LIBCLANG") != nil { break }
     }
     let list = tried.isEmpty ? "" : "\n" + tried.map { "  tried: \($0)" }.joined(separator: "\n")

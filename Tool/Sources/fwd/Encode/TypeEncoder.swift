@@ -168,6 +168,9 @@ struct TypeEncoder {
 
   // MARK: - Structs and unions
 
+  /// The most bytes of an encoding, which the library would refuse otherwise.
+  private static let longestText = 1 << 20
+
   /// The name of a struct, union or enum, `?` if it has none.
   static func name(_ type: CType) -> String {
     var name = type.canonical.spelling
@@ -180,6 +183,10 @@ struct TypeEncoder {
 
   private mutating func add(record type: CType, depth: Int) throws {
     guard depth < 100 else { throw Problem(text: "\(type.spelling) is nested too deep") }
+    // A few structs that have the one before twice make an encoding of any length.
+    guard text.utf8.count <= Self.longestText else {
+      throw Problem(text: "a type's encoding is longer than \(Self.longestText) bytes")
+    }
     let declaration = type.declaration
     let isUnion = declaration.kind == clang_cursor_union
     let name = Self.name(type)
