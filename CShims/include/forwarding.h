@@ -574,9 +574,9 @@ typedef void (*fwd_closure_handler)(void *FWD_NULLABLE context, void *FWD_NONNUL
 /// Returns `FWD_NO_MEMORY`, `FWD_NO_EXECUTABLE_MEMORY` if the system refuses memory that is executable and writable, or
 /// `FWD_UNSUPPORTED` for the signature of a variadic function.
 ///
-/// On x86-64 the library contains function pointers that need no such memory. Most signatures have 608. Signatures with few
-/// arguments have more: 256 without a result, and 64 to 384 with one. Results in memory and `long double` have 64 to 128.
-/// Later closures need it, and so do all closures on other processors.
+/// On x86-64 the library contains function pointers that need no such memory. The closures of most signatures share 608.
+/// Those with few arguments share others first: 256 without a result, and 64 to 384 with one. Those with a result in memory
+/// or `long double` share 64 to 128. Later closures need it, and so do all closures on other processors.
 FWD_API fwd_status fwd_closure_create(const fwd_signature *FWD_NULLABLE signature,
                                       fwd_closure_handler FWD_NULLABLE handler, void *FWD_NULLABLE context,
                                       fwd_closure *FWD_NULLABLE *FWD_NULLABLE closure,
@@ -716,12 +716,12 @@ typedef struct fwd_proxy_options {
   /// Bits of `fwd_proxy_flags`.
   uint64_t flags;
   /// Called for each delivery and each interceptor that fails, and for each failed call of a function pointer of
-  /// `fwd_proxy_function`, whose caller gets no status. Runs on the thread of the fan-out. The error is valid during
-  /// the call.
+  /// `fwd_proxy_function` or of a callback table, whose caller gets no status. Runs on the thread of the fan-out, or of
+  /// `fwd_mailbox_drain`. The error is valid during the call. NULL: the library writes a line to standard error.
   void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,
                                 const fwd_error *FWD_NONNULL error);
-  /// Passed to `on_error`. It must stay valid as long as the proxy, and for the life of the process if a callback table of the
-  /// proxy is made.
+  /// Passed to `on_error`. It must stay valid as long as the proxy and until `destroy` of each subscription with a mailbox has
+  /// been called, and for the life of the process if a callback table of the proxy is made.
   void *FWD_NULLABLE on_error_context;
 } fwd_proxy_options;
 
@@ -736,7 +736,7 @@ typedef struct fwd_proxy_options {
 /// `FWD_UNKNOWN_SELECTOR` for options of a method that no protocol declares, `FWD_OUT_OF_RANGE` for a policy that does
 /// not exist, `FWD_TYPE_MISMATCH` for a policy or a default result that does not fit the result of its method, and
 /// `FWD_WRONG_SIZE` or `FWD_WRONG_VERSION` for options with a wrong size or with members that this library does not
-/// know. O(m) in the number of methods.
+/// know. Names must be UTF-8, and are equal if their bytes are. O(m) in the number of methods.
 FWD_API fwd_status fwd_proxy_create(const fwd_protocol *FWD_NULLABLE const *FWD_NULLABLE protocols, size_t count,
                                     const fwd_proxy_options *FWD_NULLABLE options,
                                     fwd_proxy *FWD_NULLABLE *FWD_NULLABLE proxy, fwd_error *FWD_NULLABLE error);
@@ -746,8 +746,9 @@ FWD_API fwd_proxy *FWD_NULLABLE fwd_proxy_retain(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Releases a reference. NULL is ignored.
 ///
-/// The last release ends all subscriptions and interceptions, calls their destroy notifiers, then frees the proxy. A
-/// notifier that runs inside the last release may still pass the proxy to the functions of this header, on the same
+/// The last release ends all subscriptions and interceptions, calls their destroy notifiers, then frees the proxy. Messages
+/// that wait in a mailbox are delivered later, and then the notifiers of these subscriptions are called: neither may use the
+/// proxy. A notifier that runs inside the last release may still pass the proxy to the functions of this header, on the same
 /// thread, until it returns. Those that subscribe, unsubscribe, move, block, unblock, intercept, end an interception,
 /// forward, collect, begin a batch or make a function pointer give `FWD_DEAD` and do nothing.
 /// `fwd_proxy_subscriber_count` gives 0, `fwd_proxy_responds` false, and `fwd_proxy_signature` the signature; no
@@ -916,7 +917,8 @@ typedef struct fwd_subscribe_options {
   /// The last position by default.
   fwd_position position;
   /// The number of deliveries after which the subscription ends, or 0 for no limit. There are never more, even if
-  /// several threads forward at the same time. With a mailbox it is the number of messages, dropped ones included.
+  /// several threads forward at the same time. A delivery that fails counts, and so does one whose handler answers
+  /// `FWD_NO_RESPONDER`. With a mailbox it is the number of messages, dropped ones included.
   size_t times;
   /// If it is not NULL, the deliveries of the subscription are made later, by `fwd_mailbox_drain`. The subscription
   /// retains the mailbox.
@@ -1041,10 +1043,10 @@ FWD_API fwd_status fwd_proxy_move(fwd_proxy *FWD_NULLABLE proxy, fwd_subscriptio
 
 /// Blocks a subscription: it is skipped until it has been unblocked as often as it has been blocked.
 ///
-/// A blocked subscription keeps its position and its context. It is counted as a subscriber, but not as a responder.
-/// A fan-out under way does not call it any more, unless another thread is about to at this moment. Returns
-/// `FWD_NOT_SUBSCRIBED` if it has ended. O(1), or O(m) in the number of methods if the subscription is the last one
-/// with its table of functions that is not blocked.
+/// A blocked subscription keeps its position and its context. It is counted as a subscriber, but not as a responder. A
+/// fan-out under way does not call it any more, unless another thread is about to at this moment. Returns
+/// `FWD_NOT_SUBSCRIBED` if it has ended, or begins with a `fwd_proxy_change` that has not returned. O(1), or O(m) in the
+/// number of methods if the subscription is the last one with its table of functions that is not blocked.
 FWD_API fwd_status fwd_proxy_block(fwd_proxy *FWD_NULLABLE proxy, fwd_subscription subscription);
 
 /// Undoes `fwd_proxy_block` once. Returns `FWD_NOT_SUBSCRIBED` if the subscription has ended, and `FWD_OUT_OF_RANGE` if
@@ -1055,10 +1057,11 @@ FWD_API fwd_status fwd_proxy_unblock(fwd_proxy *FWD_NULLABLE proxy, fwd_subscrip
 FWD_API size_t fwd_proxy_subscriber_count(fwd_proxy *FWD_NULLABLE proxy);
 
 /// Returns whether an invocation of the method would get a response: a live subscriber implements the method and is not
-/// blocked, an interceptor responds, or the forward target that Swift code has set responds. An interceptor responds if
-/// it is around or instead of the delivery, or if the method is void. Subscriptions that began after a batch count, although
+/// blocked, an interceptor responds, or the forward target that Swift code has set responds. An interceptor responds if it
+/// is around or instead of the delivery, or if the method is void. Subscriptions that began after a batch count, although
 /// the batch does not call them. Subscribers that are proxies are asked in turn, as deep as the stack has room. An
-/// invocation takes more of the stack, so it may still fail with `FWD_NESTED_TOO_DEEP`. Returns false for NULL. O(1) if no subscription has the method, else O(n) until the first live one.
+/// invocation takes more of the stack, so it may still fail with `FWD_NESTED_TOO_DEEP`. Returns false for NULL. O(1) if no
+/// subscription has the method, else O(n) until the first live one.
 FWD_API bool fwd_proxy_responds(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector);
 
 /// Writes what an invocation of the method would do now, in lines for people: which subscribers it would call, in which
@@ -1111,14 +1114,16 @@ FWD_API fwd_status fwd_proxy_visit_subscribers(fwd_proxy *FWD_NULLABLE proxy, fw
 /// Subscribers that join during the fan-out are not called; subscribers that leave are not called any more. Forwarding inside
 /// a fan-out is allowed. Inside of `fwd_batch_run`, the batch's subscribers are called, and not the current ones.
 ///
-/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, and `FWD_NESTED_TOO_DEEP`. For a method that has no default
-/// result: `FWD_NO_RESPONDER` if nobody responds and the method has a result, and the first failure, mostly
-/// `FWD_DELIVERY_FAILED`, if subscribers were called, all of them failed, and the method has no `failure_result`. O(n)
-/// in the number of subscribers.
+/// Returns `FWD_UNKNOWN_SELECTOR`, `FWD_WRONG_SIZE`, `FWD_NESTED_TOO_DEEP`, and `FWD_NO_MEMORY`. For a method that has no
+/// default result: `FWD_NO_RESPONDER` if nobody responds, the method has a result, and its policy is neither
+/// `FWD_RESULT_ANY` nor `FWD_RESULT_ALL`; and the first failure, mostly `FWD_DELIVERY_FAILED`, if subscribers were called,
+/// all of them failed, and the method has no `failure_result`. O(n) in the number of subscribers.
 ///
 /// Takes a lock only if subscribers join, leave or have died meanwhile, or to make an array of the method's responders after
-/// many subscribers have been asked for the method in vain. Allocates memory only for that array, results over 64 bytes,
-/// unaligned frames, interceptors, failures, the first call of each method in a batch, and at the first use on a thread.
+/// many subscribers have been asked for the method in vain. A subscription with a mailbox takes the mailbox's lock,
+/// allocates memory for messages at times, and waits if its overflow rule says so. Otherwise memory is allocated only for
+/// that array, results over 64 bytes, unaligned frames, interceptors, failures, the first call of each method in a batch,
+/// and at the first use on a thread.
 FWD_API fwd_status fwd_forward(fwd_proxy *FWD_NULLABLE proxy, fwd_selector FWD_NULLABLE selector,
                                const void *FWD_NULLABLE frame, size_t frame_size, void *FWD_NULLABLE result,
                                size_t result_size);
@@ -1203,7 +1208,7 @@ typedef enum fwd_interception_point {
 ///   `FWD_DELIVERY_FAILED`.
 ///
 /// If an interceptor around the delivery neither proceeds nor sets a result, the invocation gets the method's default
-/// result. Without one it fails with `FWD_NO_RESPONDER`.
+/// result. Without one it fails with `FWD_NO_RESPONDER`, unless the method is void.
 typedef fwd_status (*fwd_interceptor)(void *FWD_NULLABLE context, fwd_invocation *FWD_NONNULL invocation);
 
 /// Identifies one interception. None is used twice. 0 is no interception.
@@ -1249,7 +1254,7 @@ FWD_API const fwd_signature *FWD_NULLABLE fwd_invocation_signature(const fwd_inv
 /// Returns the address of an argument, valid until the interceptor returns.
 ///
 /// `index` counts from 0, the receiver and the selector included, as for `fwd_signature_argument`, which gives the
-/// size. The receiver is NULL, since each delivery has its own. The bytes are a copy, and show what
+/// size. The receiver is a null pointer, since each delivery has its own. The bytes are a copy, and show what
 /// `fwd_invocation_set_argument` sets. Returns NULL, with a message in `fwd_error_message`, if there is no such
 /// argument.
 FWD_API const void *FWD_NULLABLE fwd_invocation_argument(const fwd_invocation *FWD_NULLABLE invocation, size_t index);
@@ -1401,10 +1406,10 @@ typedef struct fwd_callback {
 /// `fwd_proxy_function` makes functions whose memory is used again.
 ///
 /// A member with `FWD_CALLBACK_NULL_IF_UNIMPLEMENTED` is set when the first subscriber that implements the method joins,
-/// before the function that subscribes returns. It becomes NULL when the last one has left. The death of an object is
-/// noticed by a later change, or by a fan-out that meets it. A member is stored atomically with release ordering, by the
-/// thread of the change, so the library may read it at any time, on any thread. A thread that has read the function may
-/// still call it.
+/// before the function that subscribes returns. It becomes NULL when the last one has left or is blocked. The death of an
+/// object is noticed by a later change, or by a fan-out that meets it. A member is stored atomically with release ordering,
+/// by the thread of the change, so the library may read it at any time, on any thread. A thread that has read the function
+/// may still call it.
 ///
 /// Returns, and makes nothing,
 ///

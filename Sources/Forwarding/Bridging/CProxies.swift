@@ -345,14 +345,15 @@ package func fwd_proxy_explain(
   guard let proxy = unsafe proxy, let selector = unsafe selector,
     unsafe !fwd_proxy_core_is_closing(proxy)
   else {
-    if let text = unsafe text, size > 0 { unsafe text.pointee = 0 }
+    if let text = unsafe text, size != 0 { unsafe text.pointee = 0 }
     return 0
   }
   // SAFETY: the caller has a reference to the proxy, and a selector is never freed.
   let target = unsafe DynamicProxy.of(core: proxy)
   let bytes = Array(target.explain(unsafe MethodSelector(handle: selector)).description.utf8)
-  if let text = unsafe text, size > 0 {
-    let count = min(bytes.count, size - 1)
+  // A size beyond that of an Int is negative here.
+  if let text = unsafe text, size != 0 {
+    let count = size < 0 ? bytes.count : min(bytes.count, size - 1)
     for index in 0..<count { unsafe text[index] = CChar(bitPattern: bytes[index]) }
     unsafe text[count] = 0
   }
@@ -485,7 +486,10 @@ extension DynamicProxy.Configuration {
       throw ForwardingError(
         .nullPointer, "the options have \(UInt(bitPattern: count)) methods at NULL")
     }
-    let requirements = try ProtocolTable.merge(tables)
+    // By selectors, which are compared by their bytes: strings are equal, too, if only their
+    // accents are composed differently.
+    let requirements = Dictionary(
+      uniqueKeysWithValues: try ProtocolTable.merge(tables).map { ($0.selector, $0) })
     for index in 0..<count {
       var method = unsafe fwd_method_options()
       // SAFETY: the caller gives `count` methods of the size in the options.
@@ -494,7 +498,7 @@ extension DynamicProxy.Configuration {
       }
       if status != FWD_OK { return status }
       let text = try unsafe text(method.selector, "the selector of method \(index) of the options")
-      guard let requirement = requirements.first(where: { $0.selector.name == text }) else {
+      guard let requirement = MethodSelector(known: text).flatMap({ requirements[$0] }) else {
         throw ForwardingError(
           .unknownSelector, selector: text,
           "the options name \"\(text)\", which no protocol of the proxy declares")

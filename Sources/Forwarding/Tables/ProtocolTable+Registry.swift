@@ -2,7 +2,8 @@
 // Copyright (c) 2026 the Forwarding authors
 
 extension ProtocolTable {
-  private static let registry = Lock<[String: ProtocolTable]>([:])
+  /// By the bytes of the names, as C programs compare them.
+  private static let registry = Lock<[[UInt8]: ProtocolTable]>([:])
 
   /// Registers the table under its name, for the life of the process.
   ///
@@ -14,9 +15,10 @@ extension ProtocolTable {
   ///   methods has the name; the message shows both.
   @discardableResult
   public func register() throws(ForwardingError) -> ProtocolTable {
+    let bytes = Array(name.utf8)
     let table = Self.registry.withLock { tables in
-      if let first = tables[name] { return first }
-      tables[name] = self
+      if let first = tables[bytes] { return first }
+      tables[bytes] = self
       return self
     }
     guard table === self || table.declaresTheSame(as: self) else {
@@ -29,7 +31,7 @@ extension ProtocolTable {
 
   /// Returns the table registered under a name, from Swift or from C.
   public static func named(_ name: String) -> ProtocolTable? {
-    registry.withLock { $0[name] }
+    registry.withLock { $0[Array(name.utf8)] }
   }
 
   /// Returns whether two tables declare the same methods, in any order. Result

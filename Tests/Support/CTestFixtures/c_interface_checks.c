@@ -258,6 +258,28 @@ int c_interface_check_protocols(void) {
   FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register("", requirements, 2, NULL, &error));
   FAILS(FWD_NULL_ARGUMENT, fwd_protocol_register("CChecks.Null", NULL, 2, NULL, &error));
   CHECK(fwd_protocol_find("CChecks.Null") == NULL);
+  // Names are compared by their bytes, though Unicode takes these for the same: an e with an accent, and an e and an accent.
+  const fwd_requirement cafes[] = {{"caf\xC3\xA9:", "i@", false}, {"cafe\xCC\x81:", "i@", false}};
+  const fwd_protocol *cafe = NULL, *other = NULL;
+  CHECK(fwd_protocol_register("CChecks.Caf\xC3\xA9", cafes, 2, &cafe, NULL) == FWD_OK);
+  CHECK(fwd_protocol_find("CChecks.Cafe\xCC\x81") == NULL);
+  CHECK(fwd_protocol_register("CChecks.Cafe\xCC\x81", cafes, 1, &other, NULL) == FWD_OK && other != cafe);
+  const int32_t seven = 7, eight = 8;
+  const fwd_method_options results[] = {
+      {.selector = cafes[1].selector, .default_result = &seven, .default_result_size = sizeof seven},
+      {.selector = cafes[0].selector, .default_result = &eight, .default_result_size = sizeof eight}};
+  fwd_proxy_options options = FWD_PROXY_OPTIONS_INIT;
+  options.methods = results;
+  options.method_count = 2;
+  fwd_proxy *proxy = NULL;
+  CHECK(fwd_proxy_create(&cafe, 1, &options, &proxy, NULL) == FWD_OK);
+  int32_t answer = 0;
+  CHECK(fwd_forward_named(proxy, cafes[1].selector, NULL, 0, &answer, sizeof answer) == FWD_OK && answer == 7);
+  CHECK(fwd_forward_named(proxy, cafes[0].selector, NULL, 0, &answer, sizeof answer) == FWD_OK && answer == 8);
+  // A size beyond that of any memory is enough.
+  char text[4096] = "";
+  CHECK(fwd_proxy_explain(proxy, fwd_selector_find(cafes[0].selector), text, SIZE_MAX) == strlen(text) && text[0]);
+  fwd_proxy_release(proxy);
   return failures;
 }
 

@@ -52,7 +52,7 @@ internal struct InterceptionChain: Sendable {
           .duplicate, selector: selector.name,
           """
           "\(selector)" has an interceptor that is called instead of the subscribers already; \
-          cancel that one, or say replacing: true
+          cancel that one, or in Swift say replacing: true
           """)
       }
       stub = interceptor
