@@ -67,8 +67,8 @@
     unsafe refresh(signature, frame: base)
   }
 
-  /// Keeps the objects, and copies of the strings, that the slots hold now. Other slots may
-  /// point to what is kept already, such as the copy of a Swift value: that stays.
+  /// Keeps the objects in the slots, and copies of the strings. The copies of Swift values
+  /// are kept already, and stay.
   private mutating func refresh(_ signature: MethodSignature, frame base: UnsafeMutableRawPointer) {
     for argument in signature.arguments
     where argument.encoding.kind == .object || argument.encoding.kind == .cString {

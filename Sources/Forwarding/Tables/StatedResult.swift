@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// A result that is stated for a method: an argument that may be left out. nil may be a
-/// result, so an argument that is left out throws an error of its own.
+/// A result that an optional argument states for a method. nil may be a result, so the
+/// argument's default value throws a special error.
 internal enum StatedResult: String {
   case `default` = "the default result"
   case failure = "the result for failures"
