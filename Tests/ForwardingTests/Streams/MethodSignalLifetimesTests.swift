@@ -8,7 +8,6 @@ import Testing
 /// Notes what it receives.
 private final class Sink: SignalSink {
   let numbers = Box<[Int32]>([])
-  let membership = Box<SignalMembership<Int32>?>(nil)
 
   func receive(_ number: Int32) { numbers.update { $0.append(number) } }
   func finish() { numbers.update { $0.append(-1) } }
@@ -70,18 +69,22 @@ private final class Sink: SignalSink {
     }
     let source = try number(proxy).withoutBuffer.source
     let (early, late) = (Sink(), Sink())
+    // They have references to the sinks.
+    let memberships = Box<[SignalMembership<Int32>?]>([])
     step.value = {
       proxy.unsubscribeAll()
-      late.membership.value = source.join(late)
+      let membership = source.join(late)
+      memberships.update { $0.append(membership) }
     }
-    early.membership.value = source.join(early)
+    let membership = source.join(early)
     try proxy.ping(1)
     // Looks whether the subscription lives.
     let third = Sink()
-    third.membership.value = source.join(third)
+    let last = source.join(third)
     try proxy.ping(2)
     #expect(late.numbers.value == [1, 2] && third.numbers.value == [2])
     #expect(proxy.count == 1)
+    withExtendedLifetime((membership, last)) {}
   }
 
   @Test func `several signals of one method each have their own closure`() async throws {
