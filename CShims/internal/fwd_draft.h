@@ -45,11 +45,12 @@ bool fwd_draft_begin(fwd_subscriber_list *FWD_NONNULL list);
 /// memory is short: then the draft has not changed. Amortised O(log n).
 bool fwd_draft_join(fwd_subscriber_list *FWD_NONNULL list, fwd_prepared prepared, int64_t priority, size_t index);
 
-/// Takes a subscription out. It must not have joined in this draft. Returns false if memory is short: then the draft has not changed. Amortised O(log n), and O(m)
-/// in the records of the segment.
+/// Takes a subscription out. It must not have joined in this draft. Returns false if memory is short: then the draft has not
+/// changed. Amortised O(log n), and O(m) in the records of the segment.
 bool fwd_draft_leave(fwd_subscriber_list *FWD_NONNULL list, fwd_record *FWD_NONNULL record);
 
-/// Takes all subscriptions out. None may have joined in this draft. Returns false if memory is short: then some may be left. O(n log n).
+/// Takes all subscriptions out. None may have joined in this draft. Returns false if memory is short: then some may be left.
+/// O(n log n).
 bool fwd_draft_leave_all(fwd_subscriber_list *FWD_NONNULL list);
 
 /// Moves a record, as `fwd_list_move` does.

@@ -34,7 +34,8 @@ uint64_t fwd_mailbox_post_count(const fwd_mailbox *FWD_NONNULL mailbox);
 bool fwd_mailbox_is_interrupted(const fwd_mailbox *FWD_NONNULL mailbox);
 
 /// Drops all waiting messages and refuses new ones. A drain under way still delivers the half that it has taken, and then
-/// releases what the other messages hold. The caller keeps its reference to the mailbox meanwhile. Used when the executor no longer exists, or when the only subscription has been cancelled.
+/// releases what the other messages hold. The caller keeps its reference to the mailbox meanwhile. Used when the executor no
+/// longer exists, or when the only subscription has been cancelled.
 void fwd_mailbox_close(fwd_mailbox *FWD_NONNULL mailbox);
 
 /// A callback for the moment when all messages that are in a mailbox now have been delivered or dropped. The caller owns the
