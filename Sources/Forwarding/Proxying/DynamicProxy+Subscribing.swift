@@ -99,11 +99,9 @@ extension DynamicProxy {
     build(&builder)
     let token = Token()
     let table = FunctionTable(methods: builder.methods, fault: builder.fault)
-    let subscriber = TokenSubscriber()
     token.adopt(
       try unsafe unsafeSubscribe(
-        subscriber, table: table, at: position, lifetime: .weak, times: times, .none),
-      of: subscriber)
+        TokenSubscriber(), table: table, at: position, lifetime: .strong, times: times, .none))
     return token
   }
 

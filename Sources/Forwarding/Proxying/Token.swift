@@ -14,7 +14,6 @@ extension DynamicProxy {
     private enum Subject: Sendable {
       case none
       case subscription(Subscription)
-      case closures(Subscription, of: TokenSubscriber)
       case interception(Interception)
       case block(Subscription)
       case several([Token])
@@ -52,16 +51,11 @@ extension DynamicProxy {
       subject.withLock { $0 = .subscription(subscription) }
     }
 
-    /// Owns a subscription and its subscriber, which nothing else keeps alive.
-    internal func adopt(_ subscription: Subscription, of subscriber: TokenSubscriber) {
-      subject.withLock { $0 = .closures(subscription, of: subscriber) }
-    }
-
     /// The subscription that ends with the token; nil for an interception, a block or
     /// a group.
     public var subscription: Subscription? {
       switch subject.withLock({ $0 }) {
-      case .subscription(let subscription), .closures(let subscription, _): subscription
+      case .subscription(let subscription): subscription
       case .none, .interception, .block, .several: nil
       }
     }
@@ -72,7 +66,7 @@ extension DynamicProxy {
     public var isLive: Bool {
       switch subject.withLock({ $0 }) {
       case .none: false
-      case .subscription(let subscription), .closures(let subscription, _): subscription.isLive
+      case .subscription(let subscription): subscription.isLive
       case .interception(let interception): interception.isLive
       case .block(let subscription): subscription.isLive
       case .several(let tokens): tokens.contains(where: \.isLive)
@@ -99,7 +93,7 @@ extension DynamicProxy {
       }
       return switch subject {
       case .none: false
-      case .subscription(let subscription), .closures(let subscription, _): subscription.cancel()
+      case .subscription(let subscription): subscription.cancel()
       case .interception(let interception): interception.cancel()
       case .block(let subscription): subscription.unblock()
       case .several(let tokens): tokens.reduce(false) { $1.cancel() || $0 }
@@ -108,16 +102,16 @@ extension DynamicProxy {
 
     deinit {
       switch subject.withLock({ $0 }) {
-      case .subscription(let subscription), .closures(let subscription, _): subscription.end()
+      case .subscription(let subscription): subscription.end()
       case .none, .interception, .block, .several: cancel()
       }
     }
   }
 }
 
-/// The subscriber whose closures a token keeps. It is not the token itself: when a
-/// token dies inside of `DynamicProxy.change(_:)`, the change keeps this object, so
-/// that the closures are called until the change takes effect.
+/// Stands for closures with a token, where others have an object. The subscription
+/// holds it strongly, since the end of the token ends the subscription, too. So a
+/// delivery counts no references.
 internal final class TokenSubscriber: Sendable {
   internal init() {}
 

@@ -187,8 +187,7 @@ internal final class Feeds: Sendable {
 extension DynamicProxy {
   private var feeds: Feeds { core.extras.attachments.value(Feeds.self) { Feeds() } }
 
-  /// Subscribes a feed. Without a model its receiver, and owner, is an object that the
-  /// token keeps.
+  /// Subscribes a feed. Without a model it lasts as long as the token.
   @usableFromInline
   internal func feed(
     _ selector: MethodSelector, _ replacing: Bool, _ position: Position?,
@@ -206,11 +205,10 @@ extension DynamicProxy {
         "\"\(selector)\" is fed already: end that, or say replacing: true")
     }
     let token = Token()
-    let subscriber = TokenSubscriber()
     do throws(ForwardingError) {
       let subscription = try attach(
-        model ?? subscriber, dispatch, at: position, replacing: call.earlier, selector)
-      token.adopt(subscription, of: subscriber)
+        model, dispatch, at: position, replacing: call.earlier, selector)
+      token.adopt(subscription)
       feeds.end(selector, call, subscription)?.cancel()
     } catch {
       _ = feeds.end(selector, call, nil)
@@ -222,14 +220,16 @@ extension DynamicProxy {
   /// Subscribes at a position; without one before the feed that is replaced,
   /// else at the end.
   private func attach(
-    _ owner: any AnyObject & Sendable, _ dispatch: DispatchTable, at position: Position?,
+    _ model: (any AnyObject & Sendable)?, _ dispatch: DispatchTable, at position: Position?,
     replacing earlier: Subscription?, _ selector: MethodSelector
   ) throws(ForwardingError) -> Subscription {
-    if let position { return try attach(owner, dispatch, at: position, lifetime: .weak) }
+    let owner = model ?? TokenSubscriber()
+    let lifetime: Lifetime = model == nil ? .strong : .weak
+    if let position { return try attach(owner, dispatch, at: position, lifetime: lifetime) }
     var next = earlier
     while let earlier = next {
       do throws(ForwardingError) {
-        return try attach(owner, dispatch, at: .before(earlier), lifetime: .weak)
+        return try attach(owner, dispatch, at: .before(earlier), lifetime: lifetime)
       } catch {
         // The feed has ended, and with it its position; another call may have
         // replaced it there.
@@ -238,6 +238,6 @@ extension DynamicProxy {
         if next == earlier { next = nil }
       }
     }
-    return try attach(owner, dispatch, lifetime: .weak)
+    return try attach(owner, dispatch, lifetime: lifetime)
   }
 }

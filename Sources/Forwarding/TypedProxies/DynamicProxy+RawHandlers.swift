@@ -16,9 +16,7 @@ extension DynamicProxy {
       JoinedTable(FunctionTable(methods: [method], fault: nil), core.plan),
       isSingle: true)
     let token = Token()
-    let subscriber = TokenSubscriber()
-    token.adopt(
-      try attach(subscriber, dispatch, at: position, lifetime: .weak), of: subscriber)
+    token.adopt(try attach(TokenSubscriber(), dispatch, at: position, lifetime: .strong))
     return token
   }
 
