@@ -37,6 +37,8 @@ typedef struct fwd_swift_closure {
   const void *FWD_NULLABLE context;
   /// Whether it takes the receiver.
   bool takes_receiver;
+  /// Whether one of the masks is not 0.
+  bool has_conditions;
   /// The arguments that must not be null.
   uint64_t non_null;
   /// The arguments that must be 0 or 1.

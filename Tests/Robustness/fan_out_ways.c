@@ -178,11 +178,12 @@ static void make_role(shape chosen, size_t index) {
       .function = takes_receiver ? (void (*)(void))take_with_receiver : (void (*)(void))take_without_receiver,
       .context = made,
       .takes_receiver = takes_receiver,
+      .has_conditions = index == SMALL,
       .bools = index == SMALL,
   };
   if (chosen == WITH_CONDITION) {
     bool can_be_null = index == ONE || index == BOTH || index == HIDDEN;
-    if (can_be_null) made->closure.non_null = 1;
+    if (can_be_null) made->closure.has_conditions = made->closure.non_null = 1;
     if (!can_be_null) made->shape = WITH_RECEIVER;
   }
 #endif

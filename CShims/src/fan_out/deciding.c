@@ -36,7 +36,7 @@ static inline way way_to(const fwd_emission *state, const fwd_record *record) {
   uintptr_t held = fwd_record_held(record);
   // Before the table is read, since the table of a subscription that has ended may be gone.
   if (held & FWD_HELD_IRREGULAR) return WAY_ANY;
-  const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
+  const fwd_implementation *implementation = fwd_implementation_by(record, state->method);
   if (fwd_implementation_is_empty(implementation)) return WAY_NONE;
   const fwd_delivery *delivery = state->delivery;
   return implementation->closure && !delivery->collects ? WAY_CLOSURE : WAY_ANY;
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) visited visit_closures(fwd_deciding
     const fwd_record *record = *next;
     uintptr_t held = fwd_record_held(record);
     if (__builtin_expect((held & FWD_HELD_BITS) > FWD_HELD_NONE, 0)) break;
-    const fwd_swift_closure *own = fwd_record_implementation(record, state->method->index)->closure;
+    const fwd_swift_closure *own = fwd_implementation_by(record, state->method)->closure;
     if (__builtin_expect(own != closure, 0)) {
       if (!own || !fwd_swift_closure_takes(own, visible_arguments(state))) break;
       closure = own;
@@ -129,7 +129,7 @@ FWD_HOT static fwd_record *const *visit_weak_closures(fwd_deciding_emission *dec
   if (end - next >= FWD_PREFETCHED_COUNT || state->delivery->batch || (fwd_record_held(*next) & FWD_HELD_BITS)) return next;
   // Once: a later closure writes the same bytes, but for padding, which has no meaning.
   clear_result(state, &deciding->at_hand);
-  return fwd_replay_weak_closures(next, end, visible_arguments(state), fwd_dispatch_table_offset(state->method->index),
+  return fwd_replay_weak_closures(next, end, visible_arguments(state), state->method->implementation,
                                   &deciding->at_hand.record, &deciding->at_hand.result);
 }
 
@@ -277,7 +277,7 @@ FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_recor
   uintptr_t held = fwd_record_held(record);
   bool counts = !(held & FWD_HELD_BITS);
   if (!counts && !fwd_held_is_steady(held)) return false;
-  const fwd_swift_closure *closure = fwd_record_implementation(record, state->method->index)->closure;
+  const fwd_swift_closure *closure = fwd_implementation_by(record, state->method)->closure;
   if (!closure || __builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) return false;
   if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
     state->frame.met_dead = true;

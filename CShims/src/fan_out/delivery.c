@@ -47,7 +47,7 @@ __attribute__((noinline)) static fwd_status call_packed_with_array(const fwd_dec
   if (!delivery->arguments) __builtin_unreachable();
   fwd_find_arguments(method, delivery, arguments);
   if (method->hidden_count > 0) arguments[0] = (void *)(uintptr_t)&record->receiver;
-  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  const fwd_implementation *implementation = fwd_implementation_by(record, method);
   return implementation->packed(implementation->context, record->receiver, arguments, deciding->at_hand.result, NULL);
 }
 #endif
@@ -55,7 +55,7 @@ __attribute__((noinline)) static fwd_status call_packed_with_array(const fwd_dec
 /// Calls the implementation of the record at hand. If the status is not FWD_OK, the thread's last error says why.
 static fwd_status call(const fwd_emission *state, const fwd_at_hand *at_hand) {
   const fwd_compiled_method *method = state->method;
-  const fwd_implementation *implementation = fwd_record_implementation(at_hand->record, method->index);
+  const fwd_implementation *implementation = fwd_implementation_by(at_hand->record, method);
 #if FWD_HAS_FILLED_CALLS
   if (__builtin_expect(state->frame.is_filled, 0)) {
     // The emission is the first member of the whole.
@@ -108,7 +108,7 @@ bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record 
     state->frame.met_dead |= !state->delivery->batch;
     return true;
   }
-  const fwd_implementation *implementation = fwd_record_implementation(record, state->method->index);
+  const fwd_implementation *implementation = fwd_implementation_by(record, state->method);
   if (fwd_implementation_is_empty(implementation)) return true;
   fwd_take_turn(implementation->function, state->responses == 0, &at_hand->first);
   uintptr_t kept;

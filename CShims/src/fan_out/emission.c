@@ -56,5 +56,5 @@ fwd_subscription fwd_current_subscription(void) {
   }
   if (!record) return 0;
   // Loops do not know it of C functions, so it is not given for them elsewhere either.
-  return fwd_record_implementation(record, state->method->index)->function ? 0 : record->identifier;
+  return fwd_implementation_by(record, state->method)->function ? 0 : record->identifier;
 }

@@ -187,14 +187,6 @@ fwd_status fwd_fan_out(fwd_proxy *proxy, const fwd_proxy_method *method, fwd_del
   return fan_out(proxy, fwd_compiled_method_of(method), delivery);
 }
 
-fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
-  const fwd_function_target *target = delivery->function;
-  if (__builtin_expect(fwd_has_fast_path(target->proxy, target->method), 1)) {
-    return fwd_fan_out_pointers(target->proxy, target->method, delivery);
-  }
-  return fwd_fan_out(target->proxy, &target->method->method, delivery);
-}
-
 fwd_status fwd_fan_out_unpinned_frame(fwd_proxy *proxy, const fwd_compiled_method *method, fwd_delivery *delivery) {
   if (__builtin_expect(fwd_has_fast_path(proxy, method), 1)) return fwd_fan_out_frame(proxy, method, delivery);
   return fwd_fan_out(proxy, &method->method, delivery);

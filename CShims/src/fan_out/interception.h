@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void fwd_call_taps(fwd_proxy *proxy
   unsigned char nothing;
   for (const fwd_tap *tap = taps, *end = taps + count; tap < end; tap++) {
     const fwd_swift_closure *closure = tap->implementation.closure;
-    if (__builtin_expect(closure && fwd_swift_closure_takes_all(closure) && fwd_tap_is_unlimited(tap), 1)) {
+    if (__builtin_expect(closure && !closure->has_conditions && fwd_tap_is_unlimited(tap), 1)) {
       // The thread that ends an interceptor without a limit has it taken out.
       fwd_swift_closure_call(closure, NULL, arguments, &nothing);
     } else {

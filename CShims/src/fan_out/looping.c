@@ -194,11 +194,10 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
 /// FOUND_BY_CALLS.
 static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
                                                                   uintptr_t held, bool is_weak,
-                                                                  const fwd_replay_word **words,
+                                                                  size_t offset, const fwd_replay_word **words,
                                                                   void *const **arguments, size_t capacity) {
   fwd_emission *state = &looped->emission;
-  const fwd_compiled_method *method = state->method;
-  const fwd_implementation *implementation = fwd_record_implementation(record, method->index);
+  const fwd_implementation *implementation = fwd_dispatch_table_at_offset(record->table, offset);
   const fwd_swift_closure *closure = implementation->closure;
   if (implementation->function) {
     if (!*words) {
@@ -207,16 +206,16 @@ static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emi
                                           : words_of_pointers(looped);
     }
     if (!take(state, held, is_weak)) return false;
-    method->replayers.call(record->receiver, *words, implementation->function, implementation->context);
+    state->method->replayers.call(record->receiver, *words, implementation->function, implementation->context);
   } else {
     if (!closure) {
       if (implementation->packed) deliver_slowly(looped, record);
       return false;
     }
-    if (!*arguments) {
-      *arguments = capacity == FOUND_BY_CALLS ? find_arguments_apart(looped)
-                   : capacity > 0             ? point_into_frame(looped, capacity)
-                                              : state->delivery->arguments;
+    // Read again, since a value that is kept across the deliveries takes stack at each level.
+    if (capacity == 0) *arguments = state->delivery->arguments;
+    if (capacity > 0 && !*arguments) {
+      *arguments = capacity == FOUND_BY_CALLS ? find_arguments_apart(looped) : point_into_frame(looped, capacity);
     }
     if (__builtin_expect(!fwd_swift_closure_takes(closure, *arguments), 0)) {
       // `fwd_deliver_to` finds out why, and reports it.
@@ -230,32 +229,40 @@ static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emi
   return true;
 }
 
-/// Delivers to a list's only record, of any kind. `arguments` are pointers for closures, or NULL if they have not been found yet.
-/// `capacity` is that of `deliver_plainly`.
-static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
-                                                                  void *const *arguments, size_t capacity) {
+/// Delivers to a record of any kind, and counts a response. `is_kept` says whether a batch keeps the object alive, however the
+/// subscription holds it. The other parameters are those of `deliver_plainly`.
+static inline __attribute__((always_inline)) void deliver_to_one(fwd_looped_emission *looped, const fwd_record *record,
+                                                                 bool is_kept, size_t offset,
+                                                                 const fwd_replay_word **words,
+                                                                 void *const **arguments, size_t capacity) {
   uintptr_t held = fwd_record_held(record);
-  const fwd_replay_word *words = NULL;
   // Before the table is read, since the table of a subscription that has ended may be gone.
-  if (__builtin_expect(!(held & FWD_HELD_BITS), 1)) {
-    if (deliver_plainly(looped, record, held, true, &words, &arguments, capacity)) looped->emission.responses = 1;
-  } else if (fwd_held_is_steady(held)) {
-    if (deliver_plainly(looped, record, held, false, &words, &arguments, capacity)) looped->emission.responses = 1;
+  if (is_kept ? !(held & FWD_HELD_IRREGULAR) : fwd_held_is_steady(held)) {
+    if (deliver_plainly(looped, record, held, false, offset, words, arguments, capacity)) looped->emission.responses++;
+  } else if (!is_kept && !(held & FWD_HELD_BITS)) {
+    if (deliver_plainly(looped, record, held, true, offset, words, arguments, capacity)) looped->emission.responses++;
   } else {
     deliver_slowly(looped, record);
   }
 }
 
-/// The same for a batch, which keeps the object alive, however the subscription holds it.
-static inline __attribute__((always_inline)) void deliver_to_lone_of_batch(fwd_looped_emission *looped,
-                                                                           const fwd_record *record, size_t capacity) {
-  uintptr_t held = fwd_record_held(record);
+/// Delivers to a list's or a batch's only record.
+static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
+                                                                  bool is_kept, void *const *arguments, size_t capacity) {
   const fwd_replay_word *words = NULL;
-  void *const *arguments = NULL;
-  if (__builtin_expect((held & FWD_HELD_IRREGULAR) != 0, 0)) {
-    deliver_slowly(looped, record);
-  } else if (deliver_plainly(looped, record, held, false, &words, &arguments, capacity)) {
-    looped->emission.responses = 1;
+  deliver_to_one(looped, record, is_kept, looped->emission.method->implementation, &words, &arguments, capacity);
+}
+
+/// Delivers to up to three records of any kind. Keeps less from one record to the next than `deliver_each`: not the accepted
+/// closure, and not the function that `fwd_take_turn` compares. For so few records that would take more time than it saves.
+static inline __attribute__((always_inline)) void deliver_to_these(fwd_looped_emission *looped, fwd_record *const *records,
+                                                                   size_t count, bool is_kept, size_t capacity) {
+  const size_t offset = looped->emission.method->implementation;
+  const fwd_replay_word *words = NULL;
+  // NULL for a delivery with a frame.
+  void *const *arguments = capacity == 0 ? NULL : looped->emission.delivery->arguments;
+  for (fwd_record *const *end = records + count; records < end; records++) {
+    deliver_to_one(looped, *records, is_kept, offset, &words, &arguments, capacity);
   }
 }
 
@@ -266,7 +273,7 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
                                                                size_t count, bool counts) {
   fwd_emission *state = &looped->emission;
   const fwd_compiled_method *method = state->method;
-  const size_t offset = fwd_dispatch_table_offset(method->index);
+  const size_t offset = method->implementation;
   const fwd_replay_call call = method->replayers.call;
   const fwd_replay_word *words = NULL;
   void *const *arguments = NULL;
@@ -312,26 +319,15 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   }
 }
 
-/// Delivers to two or three records of any kind, of a list or of a batch. Keeps less from one record to the next than
-/// `deliver_each`: not the accepted closure, and not the function that `fwd_take_turn` compares. For so few records that would
-/// take more time than it saves.
+/// Delivers to two or three records of a list.
 FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  const fwd_replay_word *words = NULL;
-  void *const *arguments = NULL;
-  for (fwd_record *const *end = records + count; records < end; records++) {
-    const fwd_record *record = *records;
-    uintptr_t held = fwd_record_held(record), bits = held & FWD_HELD_BITS;
-    // A batch keeps all objects alive, however the subscriptions hold them.
-    if (looped->emission.delivery->batch && !(bits & FWD_HELD_IRREGULAR)) bits = FWD_HELD_STRONG;
-    // Before the table is read, since the table of a subscription that has ended may be gone.
-    if (bits == 0) {
-      if (deliver_plainly(looped, record, held, true, &words, &arguments, FOUND_BY_CALLS)) looped->emission.responses++;
-    } else if (fwd_held_is_steady(bits)) {
-      if (deliver_plainly(looped, record, held, false, &words, &arguments, FOUND_BY_CALLS)) looped->emission.responses++;
-    } else {
-      deliver_slowly(looped, record);
-    }
-  }
+  deliver_to_these(looped, records, count, false, FOUND_BY_CALLS);
+}
+
+/// The same for records of a batch.
+__attribute__((noinline)) static void deliver_to_few_of_batch(fwd_looped_emission *looped, fwd_record *const *records,
+                                                              size_t count) {
+  deliver_to_these(looped, records, count, true, FOUND_BY_CALLS);
 }
 
 FWD_HOT static void deliver_to_listed(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
@@ -352,7 +348,7 @@ FWD_HOT static void deliver_to_closures_first(fwd_looped_emission *looped, fwd_r
   *room = room;
   fwd_record *const *next =
       fwd_replay_weak_closures(records, end, find_arguments_apart(looped),
-                               fwd_dispatch_table_offset(looped->emission.method->index), &looped->record, room);
+                               looped->emission.method->implementation, &looped->record, room);
   looped->emission.responses += (size_t)(next - records);
   if (__builtin_expect(next < end, 0)) deliver_to_listed(looped, next, (size_t)(end - next));
 }
@@ -366,7 +362,7 @@ __attribute__((noinline)) static void deliver_to_functions_first(fwd_looped_emis
   // All are counted before the call, and those that are left subtracted after it, so that only two values are kept across it.
   looped->emission.responses += (size_t)(end - records);
   fwd_record *const *next =
-      method->replayers.weak_loop(records, end, words, fwd_dispatch_table_offset(method->index));
+      method->replayers.weak_loop(records, end, words, method->implementation);
   size_t left = (size_t)(end - next);
   looped->emission.responses -= left;
   if (__builtin_expect(left > 0, 0)) deliver_to_listed(looped, next, left);
@@ -378,7 +374,7 @@ static void deliver_weak_first(fwd_looped_emission *looped, fwd_record *const *r
   // Before the table is read, since the table of a subscription that has ended may be gone.
   if (!(fwd_record_held(records[0]) & FWD_HELD_BITS)) {
     const fwd_compiled_method *method = looped->emission.method;
-    const fwd_implementation *implementation = fwd_record_implementation(records[0], method->index);
+    const fwd_implementation *implementation = fwd_implementation_by(records[0], method);
     if (!implementation->function) {
       deliver_to_closures_first(looped, records, count);
       return;
@@ -417,7 +413,7 @@ static const fwd_replay_operations operations_of_loops = {
 /// A replay of a method. It is not a part of the emission, since most fan-outs have none.
 static inline fwd_replay replay_of(fwd_looped_emission *looped) {
   return (fwd_replay){
-      .implementation = fwd_dispatch_table_offset(looped->emission.method->index),
+      .implementation = looped->emission.method->implementation,
       .operations = &operations_of_loops,
       .record = &looped->record,
   };
@@ -507,17 +503,23 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `capacity`.
+/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `capacity`; with
+/// pointers, to up to three.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, size_t capacity) {
   // Before `fwd_is_short`: to ask one record costs less than to look whether the responders are known.
-  if (reading->count == 1 && __builtin_expect(!reading->is_long, 1)) {
-    deliver_to_lone(looped, reading->records[0], arguments, capacity);
+  bool is_lone = reading->count == 1 && __builtin_expect(!reading->is_long, 1);
+  if (capacity > 0 && is_lone) {
+    deliver_to_lone(looped, reading->records[0], false, arguments, capacity);
     return 1;
   }
-  if (__builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
-  deliver_to_some(looped, reading->records, reading->count, reading->has_weak);
+  if (!is_lone && __builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
+  if (capacity == 0 && reading->count < fewest_for_loop) {
+    deliver_to_these(looped, reading->records, reading->count, false, 0);
+  } else {
+    deliver_to_some(looped, reading->records, reading->count, reading->has_weak);
+  }
   return reading->count;
 }
 
@@ -569,9 +571,9 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   fwd_nesting_push(&state->frame);
   const fwd_batch_members *members = fwd_batch_members_of(delivery->batch, method->index);
   if (members->count == 1) {
-    deliver_to_lone_of_batch(looped, members->records[0], capacity);
+    deliver_to_lone(looped, members->records[0], true, NULL, capacity);
   } else if (members->count < fewest_for_loop) {
-    deliver_to_few(looped, members->records, members->count);
+    deliver_to_few_of_batch(looped, members->records, members->count);
   } else if (!method->replayers.loop) {
     deliver_to_batched(looped, members->records, members->count);
   } else {
@@ -718,7 +720,8 @@ static inline __attribute__((always_inline)) fwd_status fan_out_observed(fwd_loo
   state->frame.kind = FWD_NESTING_LOOPS;
   // Read after the interceptors have run, so that it includes the subscribers that they have added.
   const fwd_reading reading = fwd_list_read(fwd_proxy_list(state->proxy), (fwd_guard){0});
-  size_t asked = deliver_to_reading(looped, &reading, arguments, capacity);
+  // With pointers, a loop in this function would take stack for its values, too.
+  size_t asked = deliver_to_reading(looped, &reading, arguments, has_pointers ? FOUND_BY_CALLS : capacity);
   state->frame.kind = FWD_NESTING_OTHER;
   // If the fan-out has succeeded, the only interceptor is called here, which saves a frame. Otherwise, and if the end of a
   // subscription is to be told first, `call_later_taps` calls it after the fan-out has been left.

@@ -28,6 +28,7 @@ static void compile(fwd_compiled_method *compiled, const fwd_proxy_method *metho
   fwd_signature *signature = fwd_signature_retain(method->signature);
   compiled->method = *method;
   compiled->index = index;
+  compiled->implementation = fwd_dispatch_table_offset(index);
   compiled->argument_count = (uint32_t)fwd_signature_argument_count(signature);
   compiled->hidden_count = (uint32_t)fwd_signature_hidden_count(signature);
   compiled->frame_size = fwd_signature_frame_size(signature);

@@ -11,6 +11,7 @@
 #include "call/call_interface.h"
 #include "fan_out/replay.h"
 #include "fwd_proxy.h"
+#include "members/record.h"
 
 /// See `is_small`.
 enum { FWD_SMALL_ARGUMENTS = 8, FWD_SMALL_RESULT = 16 };
@@ -20,6 +21,8 @@ typedef struct fwd_compiled_method {
   /// First, so that a pointer to it is one to the compiled method.
   fwd_proxy_method method;
   size_t index;
+  /// The offset in bytes of its implementation in a dispatch table.
+  size_t implementation;
   /// All arguments, the hidden ones included.
   uint32_t argument_count;
   /// The receiver, and the selector if functions take it.
@@ -73,6 +76,11 @@ struct fwd_method_set {
 
 static inline const fwd_compiled_method *fwd_compiled_method_of(const fwd_proxy_method *method) {
   return (const fwd_compiled_method *)method;
+}
+
+/// Returns a record's implementation of a method. It may be empty.
+static inline const fwd_implementation *fwd_implementation_by(const fwd_record *record, const fwd_compiled_method *method) {
+  return fwd_dispatch_table_at_offset(record->table, method->implementation);
 }
 
 /// The slot that a search for a selector begins at.

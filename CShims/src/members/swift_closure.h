@@ -38,11 +38,6 @@
 /// The initial value of a loop's previous closure. It compares unequal to every closure and to NULL.
 #define FWD_NO_CLOSURE_YET ((const fwd_swift_closure *)1)
 
-/// Whether a closure takes any bytes as its arguments.
-static inline bool fwd_swift_closure_takes_all(const fwd_swift_closure *closure) {
-  return !(closure->non_null | closure->bools | closure->objects);
-}
-
 /// The slow path of `fwd_swift_closure_takes`: checks the arguments that the closure's masks name. Fan-outs call it between
 /// deliveries, so it keeps the caller's registers.
 FWD_KEEPS_REGISTERS bool fwd_swift_closure_takes_slowly(const fwd_swift_closure *closure, void *const *arguments);
@@ -50,7 +45,7 @@ FWD_KEEPS_REGISTERS bool fwd_swift_closure_takes_slowly(const fwd_swift_closure 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure,
                                                                           void *const *arguments) {
-  return fwd_swift_closure_takes_all(closure) || fwd_swift_closure_takes_slowly(closure, arguments);
+  return !closure->has_conditions || fwd_swift_closure_takes_slowly(closure, arguments);
 }
 
 #if FWD_HAS_SWIFTCALL

@@ -67,7 +67,7 @@ static void free_retired(fwd_retired *retired) {
 static const fwd_swift_closure *find_lone(const fwd_taps *taps) {
   if (taps->before_count + taps->after_count != 1 || taps->has_stub) return NULL;
   const fwd_swift_closure *closure = taps->taps[0].implementation.closure;
-  return closure && fwd_swift_closure_takes_all(closure) ? closure : NULL;
+  return closure && !closure->has_conditions ? closure : NULL;
 }
 
 void fwd_list_set_taps(fwd_subscriber_list *list, size_t method, fwd_taps *taps, fwd_garbage *garbage) {

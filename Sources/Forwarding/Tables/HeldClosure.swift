@@ -103,6 +103,7 @@ package typealias RawObserver =
     unsafe closure.initialize(
       to: fwd_swift_closure(
         function: words.function, context: words.context, takes_receiver: takesReceiver,
+        has_conditions: conditions.nonNull | conditions.bools | conditions.objects != 0,
         non_null: conditions.nonNull, bools: conditions.bools, objects: conditions.objects,
         classes: classes))
     unsafe self.closure = UnsafePointer(closure)
