@@ -229,28 +229,30 @@ static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emi
   return true;
 }
 
-/// Delivers to a record of any kind, and counts a response. `is_kept` says whether a batch keeps the object alive, however the
-/// subscription holds it. The other parameters are those of `deliver_plainly`.
-static inline __attribute__((always_inline)) void deliver_to_one(fwd_looped_emission *looped, const fwd_record *record,
+/// Delivers to a record of any kind. Returns what `deliver_plainly` does. `is_kept` says whether a batch keeps the object alive,
+/// however the subscription holds it.
+static inline __attribute__((always_inline)) bool deliver_to_one(fwd_looped_emission *looped, const fwd_record *record,
                                                                  bool is_kept, size_t offset,
                                                                  const fwd_replay_word **words,
                                                                  void *const **arguments, size_t capacity) {
   uintptr_t held = fwd_record_held(record);
   // Before the table is read, since the table of a subscription that has ended may be gone.
-  if (is_kept ? !(held & FWD_HELD_IRREGULAR) : fwd_held_is_steady(held)) {
-    if (deliver_plainly(looped, record, held, false, offset, words, arguments, capacity)) looped->emission.responses++;
-  } else if (!is_kept && !(held & FWD_HELD_BITS)) {
-    if (deliver_plainly(looped, record, held, true, offset, words, arguments, capacity)) looped->emission.responses++;
-  } else {
-    deliver_slowly(looped, record);
+  if (!is_kept && !(held & FWD_HELD_BITS)) {
+    return deliver_plainly(looped, record, held, true, offset, words, arguments, capacity);
   }
+  if (is_kept ? !(held & FWD_HELD_IRREGULAR) : fwd_held_is_steady(held)) {
+    return deliver_plainly(looped, record, held, false, offset, words, arguments, capacity);
+  }
+  deliver_slowly(looped, record);
+  return false;
 }
 
 /// Delivers to a list's or a batch's only record.
 static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
                                                                   bool is_kept, void *const *arguments, size_t capacity) {
   const fwd_replay_word *words = NULL;
-  deliver_to_one(looped, record, is_kept, looped->emission.method->implementation, &words, &arguments, capacity);
+  const size_t offset = looped->emission.method->implementation;
+  if (deliver_to_one(looped, record, is_kept, offset, &words, &arguments, capacity)) looped->emission.responses = 1;
 }
 
 /// Delivers to up to three records of any kind. Keeps less from one record to the next than `deliver_each`: not the accepted
@@ -262,7 +264,7 @@ static inline __attribute__((always_inline)) void deliver_to_these(fwd_looped_em
   // NULL for a delivery with a frame.
   void *const *arguments = capacity == 0 ? NULL : looped->emission.delivery->arguments;
   for (fwd_record *const *end = records + count; records < end; records++) {
-    deliver_to_one(looped, *records, is_kept, offset, &words, &arguments, capacity);
+    if (deliver_to_one(looped, *records, is_kept, offset, &words, &arguments, capacity)) looped->emission.responses++;
   }
 }
 
@@ -509,12 +511,11 @@ static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_loope
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, size_t capacity) {
   // Before `fwd_is_short`: to ask one record costs less than to look whether the responders are known.
-  bool is_lone = reading->count == 1 && __builtin_expect(!reading->is_long, 1);
-  if (capacity > 0 && is_lone) {
+  if (reading->count == 1 && __builtin_expect(!reading->is_long, 1)) {
     deliver_to_lone(looped, reading->records[0], false, arguments, capacity);
     return 1;
   }
-  if (!is_lone && __builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
+  if (__builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
   if (capacity == 0 && reading->count < fewest_for_loop) {
     deliver_to_these(looped, reading->records, reading->count, false, 0);
   } else {
@@ -552,7 +553,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emiss
                                                                 const fwd_compiled_method *method,
                                                                 const fwd_delivery *delivery,
                                                                 size_t capacity) {
-  const bool has_pointers = capacity == 0;
+  const bool has_pointers = capacity == 0 || capacity == FOUND_BY_CALLS;
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery, FWD_NESTING_LOOPS)) return fwd_nesting_fail(method->method.selector);
   fwd_nesting_push(&state->frame);
@@ -609,7 +610,7 @@ fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *m
 
 fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, 0);
+  return fan_out(&emission.looped, proxy, method, delivery, FOUND_BY_CALLS);
 }
 
 fwd_status fwd_fan_out_batch_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
