@@ -50,6 +50,9 @@ public enum ClosureRows {
     static let result = Method("result::", ((Int64, Double) -> Int64).self)
   }
 
+  /// Closures without objects, each subscribed by itself.
+  fileprivate static let withTokens = "closure with a token, \(Shape.two.rawValue)"
+
   fileprivate static func way(
     _ what: String, _ shape: Shape, _ lifetime: DynamicProxy.Lifetime
   ) -> String {
@@ -78,6 +81,9 @@ public enum ClosureRows {
             unit: "ns", detail: "2 arguments")
         ]),
       Goal(
+        group: name, title: "closure with a token",
+        bounds: [besideWeakClosure(0.8, size: 1), besideWeakClosure(0.5, size: 64)]),
+      Goal(
         group: name, title: "closure with more to do / C function without",
         bounds: [ratio(.weak, .result, to: .two, 1.4), ratio(.weak, .onStack, to: .two, 1.4)]),
       Goal(
@@ -87,6 +93,13 @@ public enum ClosureRows {
         group: name, title: "closure, weak, beside sigslot's tracked slot",
         bounds: [besideSigslot(0.85, size: 1), besideSigslot(1, size: 64)]),
     ]
+  }
+
+  private static func besideWeakClosure(_ limit: Double, size: Int) -> Bound {
+    Bound(
+      quantity: .ratio(
+        of: Row.name(withTokens, size), to: Row.name(way("closure", .two, .weak), size)),
+      limit: limit, unit: "a closure of an object that is held weakly", detail: "N = \(size)")
   }
 
   private static func besideSigslot(_ limit: Double, size: Int) -> Bound {
@@ -165,6 +178,7 @@ extension FunctionTable {
 private final class Scene {
   private let size: Int
   private lazy var sinks = (0..<size).map { _ in Sink() }
+  private var tokens: [DynamicProxy.Token] = []
 
   init(_ size: Int) { self.size = size }
 
@@ -178,13 +192,11 @@ private final class Scene {
           row(ClosureRows.way("closure", shape, lifetime), shape, closures),
         ]
       }
-    }
+    } + [row(ClosureRows.withTokens, .two, Kept { try self.proxyWithTokens() })]
   }
 
-  private func proxy(
-    _ table: FunctionTable, _ lifetime: DynamicProxy.Lifetime
-  ) throws -> DynamicProxy {
-    let proxy = try DynamicProxy {
+  private func proxy() throws -> DynamicProxy {
+    try DynamicProxy {
       $0.required(ClosureRows.Key.one)
       $0.required(ClosureRows.Key.two)
       $0.required(ClosureRows.Key.four)
@@ -192,7 +204,23 @@ private final class Scene {
       $0.required(ClosureRows.Key.onStack)
       $0.required(ClosureRows.Key.result, result: .callAll(pick: .last))
     }
+  }
+
+  private func proxy(
+    _ table: FunctionTable, _ lifetime: DynamicProxy.Lifetime
+  ) throws -> DynamicProxy {
+    let proxy = try proxy()
     for sink in sinks { try proxy.subscribe(sink, table: table, lifetime: lifetime) }
+    return proxy
+  }
+
+  private func proxyWithTokens() throws -> DynamicProxy {
+    let proxy = try DynamicProxy { $0.required(ClosureRows.Key.two) }
+    tokens = try (0..<size).map { _ in
+      try proxy.subscribe {
+        $0.on(ClosureRows.Key.two) { a, b in bench_closures_add(a + Int64(b)) }
+      }
+    }
     return proxy
   }
 

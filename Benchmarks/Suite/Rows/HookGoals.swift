@@ -27,13 +27,14 @@ public enum HookGoals {
   /// A proxy with one subscriber.
   public static let closure = "of a proxy with a weak closure"
   /// A proxy with one subscriber.
-  public static let strongClosure = "of a proxy with a strong closure"
+  public static let tokenClosure = "of a proxy with a closure with a token"
   /// A proxy with one subscriber.
   public static let function = "of a proxy with a weak C function"
   /// A proxy with three subscribers.
   public static let three = "of a proxy with two weak closures and a C function"
-  /// The same, whose closures the proxy holds strongly.
-  public static let threeStrong = "of a proxy with two strong closures and a C function"
+  /// The same, whose closures have tokens instead of objects.
+  public static let threeWithTokens =
+    "of a proxy with two closures with tokens and a C function"
   /// `three`, called inside of a batch.
   public static let threeInBatch = "\(three), in a batch"
 
@@ -48,11 +49,9 @@ public enum HookGoals {
     [
       Goal(
         group: name, title: "the hook alone",
-        bounds: [
-          bound(threeInBatch),
-          bound(threeStrong),
-          bound(three),
-        ])
+        // `three` has no limit: its six locked instructions alone take 20 times a hook
+        // written by hand on an Intel Xeon.
+        bounds: [bound(threeWithTokens), bound(threeInBatch)])
     ]
   }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-/// The fast path of a fan-out: the check for it, inline, and the entry for callers that have only a frame. fan_out.c has the
-/// rest.
+/// The fast path of a fan-out: the check for it, inline, and the entries for callers that have only a frame, and for function
+/// pointers. fan_out.c has the rest.
 
 #ifndef FWD_SRC_FAN_OUT_H
 #define FWD_SRC_FAN_OUT_H
 
 #include "fan_out/looping.h"
 #include "fan_out/nesting.h"
+#include "fan_out/proxy_function.h"
 
 /// Whether looping.c may deliver without further checks, as far as subscribers and interceptors are not concerned: the method is
 /// narrow, the thread has entered no batch, and libffi is not forced.
@@ -33,6 +34,16 @@ static inline __attribute__((always_inline)) fwd_status fwd_fan_out_of_frame_inl
                                                                                     const void *frame, void *result) {
   if (__builtin_expect(fwd_has_fast_path(proxy, method), 1)) return fwd_fan_out_frame_fast(proxy, method, frame, result);
   return fwd_fan_out_frame_slowly(proxy, method, frame, result);
+}
+
+/// Fans out a call of a function pointer. The delivery has `function`, `arguments` and `result`, and neither a batch nor a
+/// collector. Inline, since each function on the way takes time and stack.
+static inline fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
+  const fwd_function_target *target = delivery->function;
+  if (__builtin_expect(fwd_has_fast_path(target->proxy, target->method), 1)) {
+    return fwd_fan_out_pointers(target->proxy, target->method, delivery);
+  }
+  return fwd_fan_out(target->proxy, &target->method->method, delivery);
 }
 
 #endif

@@ -31,6 +31,7 @@
 #include "base/error.h"
 #include "base/small_code.h"
 #include "fan_out/emission.h"
+#include "fan_out/fan_out.h"
 #include "fan_out/proxy_function.h"
 
 typedef struct tombstone {

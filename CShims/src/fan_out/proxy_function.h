@@ -10,7 +10,6 @@
 
 #include "call/closure.h"
 #include "call/signature.h"
-#include "fan_out/fan_out.h"
 #include "fan_out/proxy.h"
 #include "fwd_fan_out.h"
 
@@ -26,16 +25,6 @@ struct fwd_function_target {
 
 /// Returns what `has_words` is for a method whose calls come in through a closure.
 bool fwd_function_has_words(const fwd_compiled_method *method, const fwd_closure *closure);
-
-/// Fans out a call of a function pointer. The delivery has `function`, `arguments` and `result`, and neither a batch nor a
-/// collector. Inline, since each function on the way takes time and stack.
-static inline fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
-  const fwd_function_target *target = delivery->function;
-  if (__builtin_expect(fwd_has_fast_path(target->proxy, target->method), 1)) {
-    return fwd_fan_out_pointers(target->proxy, target->method, delivery);
-  }
-  return fwd_fan_out(target->proxy, &target->method->method, delivery);
-}
 
 /// Handles a call of a function pointer whose fan-out has failed. The C caller cannot be told: it gets the failure result,
 /// else zeros.

@@ -20,11 +20,11 @@ enum HookRows {
       (HookGoals.byHand, { HandWritten() }),
       (HookGoals.function, { try Forwarded(functions: 1) }),
       (HookGoals.closure, { try Forwarded(closures: 1) }),
-      (HookGoals.strongClosure, { try Forwarded(closures: 1, lifetime: .strong) }),
+      (HookGoals.tokenClosure, { try Forwarded(closures: 1, haveTokens: true) }),
       (HookGoals.three, { try Forwarded(closures: 2, functions: 1) }),
       (
-        HookGoals.threeStrong,
-        { try Forwarded(closures: 2, functions: 1, lifetime: .strong) }
+        HookGoals.threeWithTokens,
+        { try Forwarded(closures: 2, functions: 1, haveTokens: true) }
       ),
       (HookGoals.threeInBatch, { try Forwarded(closures: 2, functions: 1, isInBatch: true) }),
     ]
@@ -107,18 +107,31 @@ enum HookRows {
     private let pointer: FunctionPointer
     private let watches: [Watch]
     private let functions: [Observer]
+    private var tokens: [DynamicProxy.Token] = []
 
+    /// - Parameter haveTokens: whether the closures belong to tokens and the functions'
+    ///   objects to the proxy; otherwise they belong to objects that it holds weakly.
     init(
-      closures: Int = 0, functions: Int = 0, lifetime: DynamicProxy.Lifetime = .weak,
-      isInBatch: Bool = false
+      closures: Int = 0, functions: Int = 0, haveTokens: Bool = false, isInBatch: Bool = false
     ) throws {
       let updates = try ProtocolTable("Updates") { unsafe $0.required(updated) }
       proxy = try DynamicProxy(adopting: updates)
       self.isInBatch = isInBatch
       watches = (0..<closures).map { _ in Watch() }
       self.functions = (0..<functions).map { _ in Observer() }
-      for watch in watches { try proxy.subscribe(watch, lifetime: lifetime) }
-      for observer in self.functions { try proxy.subscribe(observer, lifetime: lifetime) }
+      for watch in watches {
+        if haveTokens {
+          tokens.append(
+            try proxy.subscribe {
+              unsafe $0.on(HookRows.updated) { _, _, _, row in watch.sum += row }
+            })
+        } else {
+          try proxy.subscribe(watch)
+        }
+      }
+      for observer in self.functions {
+        try proxy.subscribe(observer, lifetime: haveTokens ? .strong : .weak)
+      }
       pointer = try unsafe proxy.functionPointer(for: updated, context: .first)
       // SAFETY: the pointer lives as long as the hook, which is never removed.
       unsafe function = unsafe pointer.unsafeCast()
@@ -141,7 +154,7 @@ enum HookRows {
   /// Subscribes a closure.
   // Sendable: only one thread delivers.
   private final class Watch: DynamicProxy.Subscriber, @unchecked Sendable {
-    private(set) var sum: Int64 = 0
+    fileprivate(set) var sum: Int64 = 0
 
     static let functionTable = FunctionTable(for: Watch.self) {
       unsafe $0.on(HookRows.updated) { watch, _, _, _, row in watch.sum += row }
