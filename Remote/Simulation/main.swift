@@ -16,15 +16,7 @@ func count(_ index: Int) throws -> Int {
   return value
 }
 
-/// Ends this process, a child, when its parent has been killed.
-func endWithParent() {
-  let parent = getppid()
-  Thread {
-    while getppid() == parent { sleep(1) }
-    exit(1)
-  }.start()
-}
-
+Child.endWithParent()
 do {
   let arguments = CommandLine.arguments
   switch arguments.dropFirst().first {
@@ -34,10 +26,8 @@ do {
     if try await !simulateCluster(kills: arguments.count > 2 ? count(2) : 6) { exit(1) }
   // The roles of child processes.
   case "publisher":
-    endWithParent()
     try await runPublisher(arguments[2], count(3), rate: count(4))
   case "consumer":
-    endWithParent()
     try await runConsumer(arguments[2], arguments[3])
   default:
     print(usage)

@@ -29,6 +29,7 @@ func number(_ arguments: [String], _ index: Int) throws -> Int? {
   return value
 }
 
+Child.endWithParent()
 let server = ProcessInfo.processInfo.environment["NATS_URL"] ?? "nats://127.0.0.1:4222"
 do {
   let arguments = CommandLine.arguments

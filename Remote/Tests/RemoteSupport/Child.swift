@@ -9,6 +9,18 @@ public final class Child {
   private let capturesOutput: Bool
   private var process = Process()
   private var pipe = Pipe()
+  /// Set in the environment of a child.
+  private static let mark = "REMOTE_CHILD"
+
+  /// Ends this process when its parent has been killed. Does nothing if it is no child.
+  public static func endWithParent() {
+    guard ProcessInfo.processInfo.environment[mark] != nil else { return }
+    let parent = getppid()
+    Thread {
+      while getppid() == parent { sleep(1) }
+      exit(1)
+    }.start()
+  }
 
   /// - Parameter capturesOutput: whether `output` has what the process prints. Otherwise it is
   ///   printed.
@@ -23,6 +35,8 @@ public final class Child {
     pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment
+    process.environment?[Self.mark] = "1"
     if capturesOutput { process.standardOutput = pipe }
     try process.run()
   }

@@ -423,6 +423,9 @@ import Testing
     // As for any file that cannot be opened.
     #expect(missing.status == 66)
     #expect(missing.text.contains("no/such.h: 'no/such.h' file not found"))
+    // Not blamed on the declaration.
+    let declared = try failure("--header", "no/such.h", "int f(int)")
+    #expect(declared == missing)
     let tree = try TemporaryTree()
     try "int f(size_t count);".write(
       toFile: tree.path + "/needs.h", atomically: true, encoding: .utf8)

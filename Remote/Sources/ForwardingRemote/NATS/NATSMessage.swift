@@ -29,10 +29,6 @@ internal import CNATS
     withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
   }
 
-  internal var subject: String {
-    unsafe natsMsg_GetSubject(message).map { unsafe String(cString: $0) } ?? ""
-  }
-
   internal var reply: String? {
     unsafe natsMsg_GetReply(message).map { unsafe String(cString: $0) }
   }

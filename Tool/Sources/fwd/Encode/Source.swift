@@ -101,22 +101,29 @@ extension Source {
     do {
       return try Source(clang, includes(options.headers), options)
     } catch let complaint as Complaint {
-      let place =
-        complaint.place == name
-        ? options.headers[min(max(complaint.line, 1), options.headers.count) - 1]
-        : "\(complaint.place):\(complaint.line):\(complaint.column)"
-      // Clang proposes quotes, which the user cannot write here.
-      let isInDirectory = complaint.message.contains("use \"quotes\"")
-      let message =
-        isInDirectory
-        ? "to read the file in this directory, write ./\(place)" : complaint.message
-      let isMissing = isInDirectory || complaint.message.hasSuffix("file not found")
-      throw Failure(
-        isMissing ? .noInput : .dataError,
-        "\(place): \(message)\n  nothing was encoded, since types could be wrong after an error; "
-          + "--header can name headers that must come first, -I their directories, -D NAME=VALUE macros"
-      )
+      throw failure(complaint, among: options.headers, included: name)
     }
+  }
+
+  /// The failure to read a header. `included` is the name of the text that includes the headers,
+  /// each on a line.
+  private static func failure(
+    _ complaint: Complaint, among headers: [String], included: String
+  ) -> Failure {
+    let place =
+      complaint.place == included
+      ? headers[min(max(complaint.line, 1), headers.count) - 1]
+      : "\(complaint.place):\(complaint.line):\(complaint.column)"
+    // Clang proposes quotes, which the user cannot write here.
+    let isInDirectory = complaint.message.contains("use \"quotes\"")
+    let message =
+      isInDirectory ? "to read the file in this directory, write ./\(place)" : complaint.message
+    let isMissing = isInDirectory || complaint.message.hasSuffix("file not found")
+    return Failure(
+      isMissing ? .noInput : .dataError,
+      "\(place): \(message)\n  nothing was encoded, since types could be wrong after an error; "
+        + "--header can name headers that must come first, -I their directories, -D NAME=VALUE macros"
+    )
   }
 
   /// Reads a declaration, or a type alone, such as `int (*)(void *, int)`.
@@ -127,7 +134,8 @@ extension Source {
       "stddef.h", "stdint.h", "stdbool.h", "stdarg.h", "stdio.h", "stdlib.h", "string.h", "math.h",
       "time.h", "unistd.h", "sys/types.h",
     ]
-    let start = includes(usual + options.headers)
+    let headers = usual + options.headers, included = "headers"
+    let start = "# 1 \"\(included)\"\n" + includes(headers)
     let bare = text.trimmingCharacters(in: CharacterSet(charactersIn: "; \n\t"))
     // As a type first: a declaration is none.
     let forms = [
@@ -140,7 +148,7 @@ extension Source {
         return try Source(clang, start + form, options)
       } catch let complaint as Complaint {
         if complaint.place != name && !complaint.place.isEmpty {
-          throw Failure(.dataError, "\(complaint.place):\(complaint.line): \(complaint.message)")
+          throw failure(complaint, among: headers, included: included)
         }
         let isFurther = furthest.map { (complaint.line, complaint.column) >= ($0.line, $0.column) }
         if isFurther ?? true { furthest = complaint }
