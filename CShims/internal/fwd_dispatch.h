@@ -37,7 +37,7 @@ typedef struct fwd_swift_closure {
   const void *FWD_NULLABLE context;
   /// Whether it takes the receiver.
   bool takes_receiver;
-  /// Whether one of the masks is not 0.
+  /// Whether one of the masks is not 0. If this is false, they are not read.
   bool has_conditions;
   /// The arguments that must not be null.
   uint64_t non_null;

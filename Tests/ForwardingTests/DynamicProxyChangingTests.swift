@@ -497,6 +497,21 @@ import Testing
 
   // MARK: Ends that nobody can repeat
 
+  /// `unsubscribeAll` of the other change does not end what has not begun.
+  @Test func `a token that dies behind unsubscribeAll in a change of another thread ends`() throws {
+    let proxy = try make()
+    try proxy.change { inner in
+      let token = Box<DynamicProxy.Token?>(try add("a", to: inner))
+      onThreads(1) { _ in
+        try? proxy.change { other in
+          other.unsubscribeAll()
+          token.value = nil
+        }
+      }
+    }
+    #expect(try ticks(proxy) == [] && proxy.count == 0)
+  }
+
   @Test(arguments: [false, true])
   func `a token that dies in a change that fails ends its subscription`(_ isNested: Bool) throws {
     let proxy = try make()

@@ -195,8 +195,10 @@ private final class Scene {
     } + [row(ClosureRows.withTokens, .two, Kept { try self.proxyWithTokens() })]
   }
 
-  private func proxy() throws -> DynamicProxy {
-    try DynamicProxy {
+  private func proxy(
+    _ table: FunctionTable, _ lifetime: DynamicProxy.Lifetime
+  ) throws -> DynamicProxy {
+    let proxy = try DynamicProxy {
       $0.required(ClosureRows.Key.one)
       $0.required(ClosureRows.Key.two)
       $0.required(ClosureRows.Key.four)
@@ -204,12 +206,6 @@ private final class Scene {
       $0.required(ClosureRows.Key.onStack)
       $0.required(ClosureRows.Key.result, result: .callAll(pick: .last))
     }
-  }
-
-  private func proxy(
-    _ table: FunctionTable, _ lifetime: DynamicProxy.Lifetime
-  ) throws -> DynamicProxy {
-    let proxy = try proxy()
     for sink in sinks { try proxy.subscribe(sink, table: table, lifetime: lifetime) }
     return proxy
   }

@@ -32,7 +32,8 @@ public enum HookGoals {
   public static let function = "of a proxy with a weak C function"
   /// A proxy with three subscribers.
   public static let three = "of a proxy with two weak closures and a C function"
-  /// The same, whose closures have tokens instead of objects.
+  /// The same, whose closures have tokens instead of objects. The C function's object is
+  /// held strongly.
   public static let threeWithTokens =
     "of a proxy with two closures with tokens and a C function"
   /// `three`, called inside of a batch.

@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) fwd_status fwd_fan_out_of_frame_inl
 }
 
 /// Fans out a call of a function pointer. The delivery has `function`, `arguments` and `result`, and neither a batch nor a
-/// collector. Inline, since each function on the way takes time and stack.
+/// collector. Inline, since a call would take some percent of it.
 static inline fwd_status fwd_fan_out_of_function(fwd_delivery *delivery) {
   const fwd_function_target *target = delivery->function;
   if (__builtin_expect(fwd_has_fast_path(target->proxy, target->method), 1)) {

@@ -185,13 +185,14 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
   looped->record = NULL;
 }
 
-/// A `capacity` of `deliver_plainly`: the delivery has a frame or pointers, and calls find the words and the pointers.
+/// A `capacity` of `deliver_plainly`: the delivery has a frame or pointers, and calls find the words and the arguments. That
+/// takes less code and less stack.
 #define FOUND_BY_CALLS SIZE_MAX
 
 /// Delivers to a record that has neither ended nor a gate. Returns whether the caller must count a response; `deliver_slowly`
-/// counts its own. `held` is read only if it `is_weak`. `*words` and `*arguments`, for C functions and closures, are NULL until a
-/// delivery has needed them. `capacity` is `capacity_of` the emission if the delivery has a frame, 0 if it has pointers, or
-/// FOUND_BY_CALLS.
+/// counts its own. `held` is read only if it `is_weak`. `offset` is that of the implementation in a table. `*words`, for C
+/// functions, and `*arguments`, for closures, are kept from one delivery to the next: NULL if they have not been found yet.
+/// `capacity` is `capacity_of` the emission if the delivery has a frame, 0 if it has pointers, or FOUND_BY_CALLS.
 static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emission *looped, const fwd_record *record,
                                                                   uintptr_t held, bool is_weak,
                                                                   size_t offset, const fwd_replay_word **words,
@@ -247,7 +248,7 @@ static inline __attribute__((always_inline)) bool deliver_to_one(fwd_looped_emis
   return false;
 }
 
-/// Delivers to a list's or a batch's only record.
+/// Delivers to a list's or a batch's only record. `arguments` are pointers for closures, or NULL if they have not been found yet.
 static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emission *looped, const fwd_record *record,
                                                                   bool is_kept, void *const *arguments, size_t capacity) {
   const fwd_replay_word *words = NULL;
@@ -321,7 +322,7 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
   }
 }
 
-/// Delivers to two or three records of a list.
+/// Delivers to up to three records of a list.
 FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
   deliver_to_these(looped, records, count, false, FOUND_BY_CALLS);
 }
@@ -505,8 +506,8 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
   return reading.count;
 }
 
-/// Does the same, but delivers to a lone subscriber by `deliver_plainly`, to which it passes `arguments` and `capacity`; with
-/// pointers, to up to three.
+/// Does the same, but delivers to a lone subscriber, and for the `capacity` 0 to up to three, in the caller's stack frame.
+/// `arguments` is NULL if they have not been found yet.
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, size_t capacity) {
@@ -547,13 +548,12 @@ static inline __attribute__((always_inline)) fwd_status end(fwd_looped_emission 
   return fwd_outcome_finish_void(state);
 }
 
-/// Delivers to the proxy's current subscribers. `capacity` is that of `deliver_plainly`. Each caller passes a constant: a test at
+/// Delivers to the proxy's current subscribers. `capacity` is that of `deliver_plainly`. Each caller passes constants: a test at
 /// run time would cost some percent of a fan-out.
 static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emission *looped, fwd_proxy *proxy,
                                                                 const fwd_compiled_method *method,
-                                                                const fwd_delivery *delivery,
+                                                                const fwd_delivery *delivery, bool has_pointers,
                                                                 size_t capacity) {
-  const bool has_pointers = capacity == 0 || capacity == FOUND_BY_CALLS;
   fwd_emission *state = &looped->emission;
   if (!begin(looped, proxy, method, delivery, FWD_NESTING_LOOPS)) return fwd_nesting_fail(method->method.selector);
   fwd_nesting_push(&state->frame);
@@ -588,29 +588,29 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
 
 FWD_HOT fwd_status fwd_fan_out_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   narrow_frame_emission emission;
-  return fan_out(&emission.narrow.looped, proxy, method, delivery, FWD_REPLAY_NARROW);
+  return fan_out(&emission.narrow.looped, proxy, method, delivery, false, FWD_REPLAY_NARROW);
 }
 
 FWD_HOT fwd_status fwd_fan_out_frame_fast(fwd_proxy *proxy, const fwd_compiled_method *method, const void *frame,
                                            void *result) {
   narrow_frame_emission emission;
   const fwd_delivery delivery = {.frame = frame, .result = result};
-  return fan_out(&emission.narrow.looped, proxy, method, &delivery, FWD_REPLAY_NARROW);
+  return fan_out(&emission.narrow.looped, proxy, method, &delivery, false, FWD_REPLAY_NARROW);
 }
 
 FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   narrow_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, 0);
+  return fan_out(&emission.looped, proxy, method, delivery, true, 0);
 }
 
 fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_frame_emission emission;
-  return fan_out(&emission.wide.looped, proxy, method, delivery, FWD_REPLAY_WIDE);
+  return fan_out(&emission.wide.looped, proxy, method, delivery, false, FWD_REPLAY_WIDE);
 }
 
 fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_emission emission;
-  return fan_out(&emission.looped, proxy, method, delivery, FOUND_BY_CALLS);
+  return fan_out(&emission.looped, proxy, method, delivery, true, FOUND_BY_CALLS);
 }
 
 fwd_status fwd_fan_out_batch_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {

@@ -124,11 +124,11 @@ extension SubscriberList {
       if open.joins[identifier] != nil {
         guard open.willJoin(identifier) else { return (false, UInt(0)) }
       } else {
-        let isLive = unsafe fwd_list_find(list, identifier).map {
-          unsafe fwd_record_is_live($0)
+        let isMember = unsafe fwd_list_find(list, identifier).map {
+          unsafe fwd_record_is_live($0) && open.keeps(identifier)
         }
-        // It may begin with the change of another thread.
-        guard open.keeps(identifier), isLive ?? state.willJoin(identifier) else {
+        // It may begin with the change of another thread, which `leaveAll` does not end.
+        guard isMember ?? state.willJoin(identifier), !open.leaving.contains(identifier) else {
           return (false, UInt(0))
         }
       }
