@@ -495,6 +495,61 @@ import Testing
     #expect(try ticks(proxy) == [] && !token.isLive && proxy.count == 0)
   }
 
+  // MARK: Anchors that leave
+
+  @Test(arguments: [false, true])
+  func `what joins and leaves in one change places others`(_ isCancelledByOther: Bool) throws {
+    let log = Box<[String]>([])
+    let proxy = try make {
+      $0.onMembershipChange = { _, change in log.update { $0.append("\(change)") } }
+    }
+    let first = try add("first", to: proxy)
+    let others = try proxy.change { inner in
+      let anchor = try add("anchor", to: inner, at: .first)
+      let last = try add("last", to: inner)
+      let before = try add("before", to: inner, at: .before(anchor.subscription!))
+      let after = try add("after", to: inner, at: .after(anchor.subscription!))
+      if isCancelledByOther {
+        onThreads(1) { _ in #expect(anchor.cancel()) }
+      } else {
+        anchor.cancel()
+      }
+      return [last, before, after]
+    }
+    #expect(try ticks(proxy) == ["before", "after", "first", "last"] && proxy.count == 4)
+    #expect(log.value == ["joined", "joined", "joined", "joined"])
+    withExtendedLifetime((first, others)) {}
+  }
+
+  @Test func `what moves and leaves in one change places others`() throws {
+    let proxy = try make()
+    let (a, b) = (try add("a", to: proxy), try add("b", to: proxy))
+    let member = Member()
+    let subscription = try proxy.subscribe(member)
+    let new = try proxy.change { inner in
+      try inner.subscribe(member, at: .first)
+      let new = try add("new", to: inner, at: .after(subscription))
+      subscription.cancel()
+      return new
+    }
+    #expect(try ticks(proxy) == ["new", "a", "b"])
+    withExtendedLifetime((a, b, member, new)) {}
+  }
+
+  @Test func `a feed that is replaced twice in one change keeps its position`() throws {
+    let ask = Method("ask:", ((Int32) -> Int32).self)
+    let proxy = try DynamicProxy { $0.optional(ask, default: -1) }
+    let feed = try proxy.feed(ask) { _ in 1 }
+    let new = try proxy.change { inner in
+      [
+        try inner.feed(ask, replacing: true) { _ in 2 },
+        try inner.feed(ask, replacing: true) { _ in 3 },
+      ]
+    }
+    #expect(try proxy.send(ask, 0) == 3 && proxy.count == 1)
+    withExtendedLifetime((feed, new)) {}
+  }
+
   // MARK: Ends that nobody can repeat
 
   /// `unsubscribeAll` of the other change does not end what has not begun.

@@ -42,6 +42,12 @@ internal import CForwardingInternal
     entries.withLock { $0.insert(Entry(identifier: identifier, change: .joined), at: index) }
   }
 
+  /// Removes all entries of some subscriptions.
+  internal func forget(_ identifiers: [UInt64]) {
+    if identifiers.isEmpty { return }
+    entries.withLock { $0.removeAll { identifiers.contains($0.identifier) } }
+  }
+
   /// Takes all entries out.
   internal func take() -> [Entry] {
     entries.withLock { entries in

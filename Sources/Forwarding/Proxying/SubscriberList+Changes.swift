@@ -233,14 +233,20 @@ extension SubscriberList {
       for edit in open.edits {
         if let identifier = try apply(edit, of: open) { joined.append(identifier) }
       }
+      for identifier in joined where open.joins[identifier]?.isWithdrawn == true {
+        _ = try leave(identifier)
+      }
     } catch {
       unsafe fwd_draft_discard(list, &garbage.contents)
       throw error
     }
-    if let log = proxy.core.membershipLog {
-      for identifier in joined { log.addJoin(identifier, at: log.count) }
+    let log = proxy.core.membershipLog
+    for identifier in joined where open.willJoin(identifier) {
+      log?.addJoin(identifier, at: log?.count ?? 0)
     }
     unsafe fwd_draft_publish(list, &garbage.contents)
+    // Observers do not learn of a subscription that has not outlasted the change.
+    log?.forget(joined.filter { !open.willJoin($0) })
     return Set(joined)
   }
 
@@ -250,28 +256,31 @@ extension SubscriberList {
   ) throws(ForwardingError) -> UInt64? {
     switch edit {
     case .join(let identifier):
-      guard open.willJoin(identifier), let join = open.joins[identifier] else { return nil }
+      // Also if it leaves later in the change: until then others may be placed beside it.
+      guard let join = open.joins[identifier] else { return nil }
       return try self.join(join) ? identifier : nil
     case .leave(let identifier):
-      guard let record = unsafe fwd_list_find(list, identifier) else {
-        // It has ended since it was collected, or begins with the change of another thread.
-        open.withdrawals.append(identifier)
-        return nil
-      }
-      guard unsafe fwd_draft_leave(list, record) else { throw draftFailure }
+      // Else it has ended since it was collected, or begins with the change of another thread.
+      if try !leave(identifier) { open.withdrawals.append(identifier) }
       return nil
     case .leaveAll:
       guard unsafe fwd_draft_leave_all(list) else { throw draftFailure }
       return nil
     case .move(let identifier, let position):
-      guard open.leaving.contains(identifier) == false,
-        let record = unsafe fwd_list_find(list, identifier), unsafe fwd_record_is_live(record)
+      guard let record = unsafe fwd_list_find(list, identifier), unsafe fwd_record_is_live(record)
       else { return nil }
       try unsafe move(record, position) { from, to, priority in
         unsafe fwd_draft_move(list, from, to, priority)
       }
       return nil
     }
+  }
+
+  /// Takes a subscription out of the draft. False if the draft does not have it.
+  private func leave(_ identifier: UInt64) throws(ForwardingError) -> Bool {
+    guard let record = unsafe fwd_list_find(list, identifier) else { return false }
+    guard unsafe fwd_draft_leave(list, record) else { throw draftFailure }
+    return true
   }
 
   private var draftFailure: ForwardingError {
