@@ -536,6 +536,24 @@ import Testing
     withExtendedLifetime((a, b, member, new)) {}
   }
 
+  @Test(arguments: [false, true])
+  func `an object subscribes again in the change that it has left`(
+    _ isCancelledByOther: Bool
+  ) throws {
+    let proxy = try make()
+    let member = Member()
+    try proxy.change { inner in
+      let first = try inner.subscribe(member)
+      if isCancelledByOther {
+        onThreads(1) { _ in #expect(first.cancel()) }
+      } else {
+        first.cancel()
+      }
+      try inner.subscribe(member)
+    }
+    #expect(proxy.count == 1 && proxy.unsubscribe(member) && proxy.count == 0)
+  }
+
   @Test func `a feed that is replaced twice in one change keeps its position`() throws {
     let ask = Method("ask:", ((Int32) -> Int32).self)
     let proxy = try DynamicProxy { $0.optional(ask, default: -1) }

@@ -43,7 +43,7 @@ internal import CForwardingInternal
   }
 
   /// Removes all entries of some subscriptions.
-  internal func forget(_ identifiers: [UInt64]) {
+  internal func forget(_ identifiers: Set<UInt64>) {
     if identifiers.isEmpty { return }
     entries.withLock { $0.removeAll { identifiers.contains($0.identifier) } }
   }

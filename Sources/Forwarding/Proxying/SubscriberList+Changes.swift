@@ -246,7 +246,7 @@ extension SubscriberList {
     }
     unsafe fwd_draft_publish(list, &garbage.contents)
     // Observers do not learn of a subscription that has not outlasted the change.
-    log?.forget(joined.filter { !open.willJoin($0) })
+    log?.forget(Set(joined.filter { !open.willJoin($0) }))
     return Set(joined)
   }
 
@@ -258,7 +258,7 @@ extension SubscriberList {
     case .join(let identifier):
       // Also if it leaves later in the change: until then others may be placed beside it.
       guard let join = open.joins[identifier] else { return nil }
-      return try self.join(join) ? identifier : nil
+      return try self.join(join, of: open) ? identifier : nil
     case .leave(let identifier):
       // Else it has ended since it was collected, or begins with the change of another thread.
       if try !leave(identifier) { open.withdrawals.append(identifier) }
@@ -289,11 +289,14 @@ extension SubscriberList {
 
   /// Adds a subscription to the draft. False if it does not begin, since its object
   /// has died.
-  private func join(_ join: MembershipChange.Join) throws(ForwardingError) -> Bool {
+  private func join(
+    _ join: MembershipChange.Join, of open: MembershipChange
+  ) throws(ForwardingError) -> Bool {
     guard unsafe fwd_prepared_is_live(join.prepared) else { return false }
     let (object, key) = (join.subscriber.object, join.subscriber.key)
     if key != 0, let address = unsafe UnsafeRawPointer(bitPattern: object),
-      unsafe fwd_list_find_object(list, address, UnsafeRawPointer(bitPattern: key)) != nil
+      let earlier = unsafe fwd_list_find_object(list, address, UnsafeRawPointer(bitPattern: key)),
+      unsafe open.joins[fwd_record_identifier(earlier)]?.isWithdrawn != true
     {
       throw ForwardingError(
         .duplicate, "another thread has subscribed the object since the change began")
