@@ -134,7 +134,8 @@ extension Source {
       "stddef.h", "stdint.h", "stdbool.h", "stdarg.h", "stdio.h", "stdlib.h", "string.h", "math.h",
       "time.h", "unistd.h", "sys/types.h",
     ]
-    let headers = usual + options.headers, included = "headers"
+    let headers = usual + options.headers
+    let included = "headers"
     let start = "# 1 \"\(included)\"\n" + includes(headers)
     let bare = text.trimmingCharacters(in: CharacterSet(charactersIn: "; \n\t"))
     // As a type first: a declaration is none.
