@@ -55,7 +55,6 @@
 #include "fan_out/nesting.h"
 #include "fan_out/outcome.h"
 #include "fan_out/pinning.h"
-#include "fan_out/proxy_function.h"
 #include "fan_out/proxy.h"
 
 // MARK: Without deliveries
