@@ -752,6 +752,37 @@ static fwd_status run_draft(attempt *self) {
   return FWD_OK;
 }
 
+/// A draft in which a subscription joins and leaves. It is the first subscription of some lists.
+static fwd_status run_passing_draft(attempt *self) {
+  fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
+  fwd_garbage garbage = {.first = NULL};
+  fwd_subscriber subscriber = {.object = joining, .hold = FWD_HOLD_WEAK, .receiver = (void *)(uintptr_t)1000};
+  fwd_prepared prepared;
+  begin();
+  fwd_subscription made = fwd_list_prepare(list, &subscriber, self->table, &prepared, &garbage);
+  bool has_draft = made && fwd_draft_begin(list);
+  bool done = has_draft && fwd_draft_join(list, prepared, 0, FWD_LIST_END) &&
+              fwd_draft_leave(list, fwd_list_find(list, made));
+  if (done) {
+    fwd_draft_publish(list, &garbage);
+  } else {
+    if (has_draft) fwd_draft_discard(list, &garbage);
+    if (made) fwd_list_abandon(list, prepared, &garbage);
+  }
+  fwd_garbage_collect(garbage);
+  end();
+  if (!done) return FWD_NO_MEMORY;
+  self->output = MADE;
+  fwd_subscription expected[place_limit];
+  size_t count = 0;
+  for (size_t i = 0; i < listed.count; i++) {
+    if (listed.is_live[i]) expected[count++] = listed.identifiers[i];
+  }
+  expect_order(self, expected, count);
+  EXPECT(!fwd_list_find(list, made) && !fwd_list_find_object(list, joining, NULL));
+  return FWD_OK;
+}
+
 static fwd_status run_prune(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
   fwd_garbage garbage = {.first = NULL};
@@ -826,6 +857,7 @@ static void try_lists(void) {
         for (int brings = counts[i] == 0; brings < 2; brings++) {
           self.brings_table = brings;
           try_change(self, "a draft", "a draft, in a fan-out", run_draft);
+          try_change(self, "a draft, joined and left", "a draft, joined and left, in a fan-out", run_passing_draft);
         }
         self.brings_table = false;
         if (counts[i] > 1) try_change(self, "fwd_list_move", "fwd_list_move, in a fan-out", run_move);

@@ -426,7 +426,7 @@ static void limit_chunks(fwd_subscriber_list *list, fwd_garbage *garbage) {
 
 // MARK: Inserting
 
-/// Adds a chunk with a segment of one record at the end. False if memory is short.
+/// Adds a chunk at the end, with a segment of one record, or of none if it is NULL. False if memory is short.
 static bool add_chunk(fwd_subscriber_list *list, fwd_record *record, size_t capacity) {
   fwd_segment *segment = create_segment(list, capacity);
   fwd_chunk *chunk = segment ? make_chunk(list) : NULL;
@@ -434,7 +434,7 @@ static bool add_chunk(fwd_subscriber_list *list, fwd_record *record, size_t capa
     free(segment);
     return false;
   }
-  append(segment, record);
+  if (record) append(segment, record);
   stamp(segment, NULL, NULL);
   chunk->segment = segment;
   link_behind(list, list->last, segment);
@@ -792,6 +792,8 @@ static void free_chunks(fwd_subscriber_list *list, fwd_chunk *chunks) {
 
 bool fwd_segments_begin_draft(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record ***dropped,
                               size_t *dropped_count) {
+  // `fwd_segments_publish` hangs the records that leave on a published segment, also those that join in the draft.
+  if (!list->first && !add_chunk(list, NULL, 0)) return false;
   compaction copy;
   if (!make_copy(list, list->count - list->ended, &copy)) return false;
   fill_copy(list, &copy);
@@ -845,15 +847,10 @@ static void link_all(fwd_subscriber_list *list, fwd_chunk *last, fwd_segment *ol
 
 void fwd_segments_publish(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record **dropped,
                           size_t dropped_count, fwd_garbage *garbage) {
-  fwd_segment *old = published->first ? published->first->segment : NULL;
+  fwd_segment *old = published->first->segment;
   link_all(list, list->last, old);
-  if (old) {
-    old->dropped = dropped;
-    old->dropped_count = dropped_count;
-  } else {
-    // A list without segments had no records, so none has left.
-    free(dropped);
-  }
+  old->dropped = dropped;
+  old->dropped_count = dropped_count;
   for (fwd_chunk *chunk = published->first, *more; chunk; chunk = more) {
     more = chunk->next;
     retire(chunk->segment, garbage);
