@@ -363,7 +363,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
   } else if (taps) {
     leave_within_taps(state, hazard, asked);
   } else {
-    fwd_leave_reading(state, hazard, asked, state->frame.met_dead);
+    fwd_leave_reading(state, hazard, asked, FWD_NESTING_DECIDES);
   }
   if (fwd_asked_in_vain(asked, state->responses)) fwd_note_vain(state, asked);
   fwd_status status = fwd_outcome_finish(state, deciding.at_hand.kept);
@@ -406,7 +406,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
     fwd_record *const *end = reading.records + reading.count;
     asked = (size_t)(next_of(deliver_to_all(&deciding, reading.records, end)) - reading.records);
   }
-  fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
+  fwd_leave_reading(state, reading.guard.hazard, asked, FWD_NESTING_DECIDES);
   if (__builtin_expect(fwd_asked_in_vain(asked, state->responses), 0)) fwd_note_vain(state, asked);
   return fwd_outcome_finish(state, deciding.at_hand.kept);
 }

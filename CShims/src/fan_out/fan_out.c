@@ -206,11 +206,27 @@ fwd_status fwd_fan_out_frame_slowly(fwd_proxy *proxy, const fwd_compiled_method 
   // Mostly, closures before or after the subscribers have closed the fast path. `fan_out_now` and `fan_out_past_interceptors`
   // would come to the same call. A closing proxy has no responders, so it is not asked.
   uint32_t tables = fwd_list_tables(fwd_proxy_list(proxy), method->index), observed = FWD_INTERCEPTED | FWD_OBSERVED;
-  if ((tables & (observed | FWD_BLOCKED)) == observed && fwd_tables_have_some(tables) && fwd_may_loop_at_once(method)) {
+  if ((tables & (observed | FWD_BLOCKED)) == observed && fwd_tables_have_some(tables) && fwd_may_loop(method) &&
+      !fwd_nesting_of_thread.batches) {
     const fwd_delivery delivery = {.frame = frame, .result = result, .is_intercepted = true};
     return fwd_fan_out_observed_frame(proxy, method, &delivery, fan_out_to_any);
   }
   return fan_out_any_frame(proxy, method, frame, result);
+}
+
+fwd_status fwd_fan_out_function_slowly(fwd_delivery *delivery) {
+  fwd_proxy *proxy = delivery->function->proxy;
+  const fwd_compiled_method *method = delivery->function->method;
+  const fwd_batch_use *use = fwd_nesting_of_thread.batches;
+  // Mostly, the thread has entered a batch of the proxy. `fan_out_inside` and `fan_out_now` would come to the same call.
+  if (use && use->batch->proxy == proxy && fwd_is_plainly_delivered(proxy, method) && fwd_may_loop(method)) {
+    delivery->batch = use->batch;
+    // As in `fan_out_inside`.
+    delivery->is_unpinned = false;
+    return fwd_fan_out_batch_pointers(proxy, method, delivery);
+  }
+  // Not inlined, so that the call above needs no stack for it.
+  return fan_out_inside(proxy, method, delivery);
 }
 
 fwd_status fwd_forward_packed(const void *context, void *receiver, void *const *arguments, void *result,

@@ -218,7 +218,7 @@ static inline __attribute__((always_inline)) bool deliver_plainly(fwd_looped_emi
     if (capacity > 0 && !*arguments) {
       *arguments = capacity == FOUND_BY_CALLS ? find_arguments_apart(looped) : point_into_frame(looped, capacity);
     }
-    if (__builtin_expect(!fwd_swift_closure_takes(closure, *arguments), 0)) {
+    if (FWD_RARELY(!fwd_swift_closure_takes(closure, *arguments))) {
       // `fwd_deliver_to` finds out why, and reports it.
       deliver_slowly(looped, record);
       return false;
@@ -241,7 +241,7 @@ static inline __attribute__((always_inline)) bool deliver_to_one(fwd_looped_emis
   if (!is_kept && !(held & FWD_HELD_BITS)) {
     return deliver_plainly(looped, record, held, true, offset, words, arguments, capacity);
   }
-  if (is_kept ? !(held & FWD_HELD_IRREGULAR) : fwd_held_is_steady(held)) {
+  if (FWD_USUALLY(is_kept ? !(held & FWD_HELD_IRREGULAR) : fwd_held_is_steady(held))) {
     return deliver_plainly(looped, record, held, false, offset, words, arguments, capacity);
   }
   deliver_slowly(looped, record);
@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) void deliver_to_lone(fwd_looped_emi
   if (deliver_to_one(looped, record, is_kept, offset, &words, &arguments, capacity)) looped->emission.responses = 1;
 }
 
-/// Delivers to up to three records of any kind. Keeps less from one record to the next than `deliver_each`: not the accepted
+/// Delivers to one to three records of any kind. Keeps less from one record to the next than `deliver_each`: not the accepted
 /// closure, and not the function that `fwd_take_turn` compares. For so few records that would take more time than it saves.
 static inline __attribute__((always_inline)) void deliver_to_these(fwd_looped_emission *looped, fwd_record *const *records,
                                                                    size_t count, bool is_kept, size_t capacity) {
@@ -264,9 +264,12 @@ static inline __attribute__((always_inline)) void deliver_to_these(fwd_looped_em
   const fwd_replay_word *words = NULL;
   // NULL for a delivery with a frame.
   void *const *arguments = capacity == 0 ? NULL : looped->emission.delivery->arguments;
-  for (fwd_record *const *end = records + count; records < end; records++) {
-    if (deliver_to_one(looped, *records, is_kept, offset, &words, &arguments, capacity)) looped->emission.responses++;
-  }
+  // All are counted before the deliveries, and the few that do not respond are subtracted.
+  looped->emission.responses += count;
+  fwd_record *const *end = records + count;
+  do {
+    if (!deliver_to_one(looped, *records, is_kept, offset, &words, &arguments, capacity)) looped->emission.responses--;
+  } while (++records < end);
 }
 
 /// Delivers to some records of any kind, inside of a reading or, without `counts`, of a batch, which keeps all objects alive.
@@ -324,13 +327,13 @@ static inline __attribute__((always_inline)) void deliver_each(fwd_looped_emissi
 
 /// Delivers to up to three records of a list.
 FWD_HOT static void deliver_to_few(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
-  deliver_to_these(looped, records, count, false, FOUND_BY_CALLS);
+  if (count > 0) deliver_to_these(looped, records, count, false, FOUND_BY_CALLS);
 }
 
 /// The same for records of a batch.
 __attribute__((noinline)) static void deliver_to_few_of_batch(fwd_looped_emission *looped, fwd_record *const *records,
                                                               size_t count) {
-  deliver_to_these(looped, records, count, true, FOUND_BY_CALLS);
+  if (count > 0) deliver_to_these(looped, records, count, true, FOUND_BY_CALLS);
 }
 
 FWD_HOT static void deliver_to_listed(fwd_looped_emission *looped, fwd_record *const *records, size_t count) {
@@ -511,17 +514,18 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, size_t capacity) {
-  // Before `fwd_is_short`: to ask one record costs less than to look whether the responders are known.
-  if (reading->count == 1 && __builtin_expect(!reading->is_long, 1)) {
-    deliver_to_lone(looped, reading->records[0], false, arguments, capacity);
-    return 1;
+  // Before `fwd_is_short`: to ask so few records costs less than to look whether the responders are known.
+  const size_t most = capacity == 0 ? fewest_for_loop - 1 : 1;
+  if (reading->count - 1 < most && __builtin_expect(!reading->is_long, 1)) {
+    if (reading->count == 1) {
+      deliver_to_lone(looped, reading->records[0], false, arguments, capacity);
+    } else {
+      deliver_to_these(looped, reading->records, reading->count, false, 0);
+    }
+    return reading->count;
   }
   if (__builtin_expect(!fwd_is_short(reading, looped->emission.proxy), 0)) return deliver_to_any(looped);
-  if (capacity == 0 && reading->count < fewest_for_loop) {
-    deliver_to_these(looped, reading->records, reading->count, false, 0);
-  } else {
-    deliver_to_some(looped, reading->records, reading->count, reading->has_weak);
-  }
+  deliver_to_some(looped, reading->records, reading->count, reading->has_weak);
   return reading->count;
 }
 
@@ -559,7 +563,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out(fwd_looped_emiss
   fwd_nesting_push(&state->frame);
   const fwd_reading reading = fwd_list_enter_within(fwd_proxy_list(proxy), has_pointers ? 1 : 0);
   size_t asked = deliver_to_reading(looped, &reading, NULL, capacity);
-  fwd_leave_reading(state, reading.guard.hazard, asked, state->frame.met_dead);
+  fwd_leave_reading(state, reading.guard.hazard, asked, FWD_NESTING_LOOPS);
   return end(looped, asked);
 }
 
@@ -574,7 +578,11 @@ static inline __attribute__((always_inline)) fwd_status fan_out_to_batch(fwd_loo
   if (members->count == 1) {
     deliver_to_lone(looped, members->records[0], true, NULL, capacity);
   } else if (members->count < fewest_for_loop) {
-    deliver_to_few_of_batch(looped, members->records, members->count);
+    if (capacity > 0) {
+      deliver_to_few_of_batch(looped, members->records, members->count);
+    } else if (members->count > 0) {
+      deliver_to_these(looped, members->records, members->count, true, 0);
+    }
   } else if (!method->replayers.loop) {
     deliver_to_batched(looped, members->records, members->count);
   } else {
@@ -603,12 +611,12 @@ FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_met
   return fan_out(&emission.looped, proxy, method, delivery, true, 0);
 }
 
-fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+__attribute__((minsize)) fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_frame_emission emission;
   return fan_out(&emission.wide.looped, proxy, method, delivery, false, FWD_REPLAY_WIDE);
 }
 
-fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+__attribute__((minsize)) fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_emission emission;
   return fan_out(&emission.looped, proxy, method, delivery, true, FOUND_BY_CALLS);
 }
@@ -623,15 +631,15 @@ fwd_status fwd_fan_out_batch_pointers(fwd_proxy *proxy, const fwd_compiled_metho
   return fan_out_to_batch(&emission.looped, proxy, method, delivery, 0);
 }
 
-fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+__attribute__((minsize)) fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_frame_emission emission;
   return fan_out_to_batch(&emission.wide.looped, proxy, method, delivery, FWD_REPLAY_WIDE);
 }
 
-fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+__attribute__((minsize)) fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
                                            const fwd_delivery *delivery) {
   wide_emission emission;
-  return fan_out_to_batch(&emission.looped, proxy, method, delivery, 0);
+  return fan_out_to_batch(&emission.looped, proxy, method, delivery, FOUND_BY_CALLS);
 }
 
 // MARK: Interceptors

@@ -11,6 +11,9 @@
 #ifndef FWD_SRC_NESTING_H
 #define FWD_SRC_NESTING_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/cold_call.h"
 #include "forwarding.h"
 
@@ -128,6 +131,14 @@ static inline void fwd_nesting_enter(fwd_nesting_frame *frame, fwd_nesting_kind 
   frame->handled = false;
   frame->kind = (uint8_t)kind;
   fwd_nesting_push(frame);
+}
+
+/// Whether anything but `outer` has changed in a frame since it was begun with this kind.
+static inline bool fwd_nesting_has_marks(const fwd_nesting_frame *frame, fwd_nesting_kind kind) {
+  const size_t offset = offsetof(fwd_nesting_frame, handled);
+  _Static_assert(sizeof(fwd_nesting_frame) - offsetof(fwd_nesting_frame, handled) == 8, "one comparison looks at all");
+  const fwd_nesting_frame begun = {.kind = (uint8_t)kind};
+  return memcmp((const char *)frame + offset, (const char *)&begun + offset, sizeof begun - offset) != 0;
 }
 
 /// Removes the innermost fan-out. With `is_part`, a mark that it got counts for the outer one too.

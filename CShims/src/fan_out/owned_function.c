@@ -94,7 +94,8 @@ __attribute__((cold, noinline)) static void settle(const fwd_delivery *delivery,
 
 /// Forwards a call whose owner is alive. Not inlined into `handle_call`: the values that `handle_call` keeps while it asks
 /// whether the owner has died would take stack at each level of a recursion.
-__attribute__((noinline)) static void forward_call(const fwd_owned_function *function, void *const *arguments, void *result) {
+__attribute__((noinline)) static void forward_call(void *context, void *const *arguments, void *result) {
+  const fwd_owned_function *function = context;
   const fwd_function_target *target = &function->target;
   fwd_unpinned_delivery unpinned = {
       .delivery = {.function = target, .arguments = arguments, .result = result, .is_unpinned = true}};
@@ -104,12 +105,13 @@ __attribute__((noinline)) static void forward_call(const fwd_owned_function *fun
   if (__builtin_expect(unpinned.owner != NULL, 0)) fwd_object_release(unpinned.owner);
 }
 
+/// Handles a call of a function with an owner.
 static void handle_call(void *context, void *const *arguments, void *result) {
   const fwd_owned_function *function = context;
-  if (__builtin_expect(function->owner && fwd_weak_has_died(function->owner), 0)) {
+  if (__builtin_expect(fwd_weak_has_died(function->owner), 0)) {
     call_late(function->tombstone, result);
   } else {
-    forward_call(function, arguments, result);
+    forward_call(context, arguments, result);
   }
 }
 
@@ -180,8 +182,9 @@ fwd_status fwd_owned_function_create(const fwd_owned_function_request *request, 
     status = fwd_fail(error, FWD_NO_MEMORY, 0, "no memory for a function pointer");
   } else {
     if (request->failure_result) made->target.failure_result = made->tombstone->result;
-    status = fwd_cif_closure_create_dropping(fwd_signature_cif(signature), context, handle_call, made, free_function,
-                                             made, &made->closure, error);
+    status = fwd_cif_closure_create_dropping(fwd_signature_cif(signature), context,
+                                             made->owner ? handle_call : forward_call, made, free_function, made,
+                                             &made->closure, error);
   }
   if (status != FWD_OK) {
     free_tombstone(made->tombstone);

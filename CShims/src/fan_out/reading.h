@@ -51,25 +51,27 @@ static inline void fwd_emission_leave(fwd_emission *state, size_t visited) {
   }
 }
 
-/// Ends a reading that has met subscriptions that can be removed, and leaves the fan-out. `hazard` is that of the reading's
-/// guard.
-void fwd_leave_with_dead(fwd_emission *state, fwd_hazard *hazard, size_t asked);
+/// Does what `fwd_leave_reading` does, also if the frame has been marked: a subscriber has handled the invocation, or a record was
+/// met that can be removed. `hazard` is that of the reading's guard.
+void fwd_leave_eventful(fwd_emission *state, fwd_hazard *hazard, size_t asked);
 
-/// Ends a reading, and leaves the fan-out.
+/// Ends a reading, and leaves the fan-out. Its frame was begun with this kind.
 static inline __attribute__((always_inline)) void fwd_leave_reading(fwd_emission *state, fwd_hazard *hazard, size_t asked,
-                                                                    bool met_dead) {
-  if (__builtin_expect(met_dead, 0)) {
-    fwd_leave_with_dead(state, hazard, asked);
+                                                                    fwd_nesting_kind kind) {
+  if (__builtin_expect(fwd_nesting_has_marks(&state->frame, kind), 0)) {
+    fwd_leave_eventful(state, hazard, asked);
     return;
   }
   // Finds the domain and the time again: a value that is kept across the deliveries takes stack at each level.
   fwd_domain *domain = &fwd_proxy_list(state->proxy)->domain;
   if (__builtin_expect(!fwd_hazard_leave_quickly(hazard, domain), 0)) {
-    // Freeing retired objects runs foreign code, which must not find the last delivery's record: it may be freed.
+    // See `fwd_leave_eventful`.
     state->frame.kind = FWD_NESTING_LEAVES;
     fwd_hazard_leave_slowly(hazard, domain);
+    fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+    return;
   }
-  fwd_nesting_leave(&state->frame, state->delivery->is_nested);
+  fwd_nesting_of_thread.innermost = state->frame.outer;
 }
 
 #endif

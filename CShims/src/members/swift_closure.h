@@ -45,7 +45,7 @@ FWD_KEEPS_REGISTERS bool fwd_swift_closure_takes_slowly(const fwd_swift_closure 
 /// Whether the arguments are values of the closure's types. `arguments` does not have the hidden ones.
 static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const fwd_swift_closure *closure,
                                                                           void *const *arguments) {
-  return !closure->has_conditions || fwd_swift_closure_takes_slowly(closure, arguments);
+  return __builtin_expect(!closure->has_conditions, 1) || fwd_swift_closure_takes_slowly(closure, arguments);
 }
 
 #if FWD_HAS_SWIFTCALL
@@ -53,21 +53,16 @@ static inline __attribute__((always_inline)) bool fwd_swift_closure_takes(const 
 #define FWD_SWIFT_RESULT __attribute__((swift_indirect_result))
 #define FWD_SWIFT_CONTEXT __attribute__((swift_context))
 
-typedef __attribute__((swiftcall)) void (*fwd_closure_with_receiver)(FWD_SWIFT_RESULT void *result, void *receiver,
-                                                                     void *const *arguments,
-                                                                     FWD_SWIFT_CONTEXT const void *context);
-typedef __attribute__((swiftcall)) void (*fwd_closure_without_receiver)(FWD_SWIFT_RESULT void *result,
-                                                                        void *const *arguments,
-                                                                        FWD_SWIFT_CONTEXT const void *context);
+/// A closure without an owner takes the arguments in place of the receiver, and does not look at what follows them.
+typedef __attribute__((swiftcall)) void (*fwd_pack_function)(FWD_SWIFT_RESULT void *result, void *receiver,
+                                                             void *const *arguments,
+                                                             FWD_SWIFT_CONTEXT const void *context);
 
 /// Calls a closure. `arguments` does not have the hidden ones; the result's bytes must not hold a value.
 static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void *receiver, void *const *arguments,
                                           void *result) {
-  if (closure->takes_receiver) {
-    ((fwd_closure_with_receiver)closure->function)(result, receiver, arguments, closure->context);
-  } else {
-    ((fwd_closure_without_receiver)closure->function)(result, arguments, closure->context);
-  }
+  void *first = closure->takes_receiver ? receiver : (void *)(uintptr_t)arguments;
+  ((fwd_pack_function)closure->function)(result, first, arguments, closure->context);
 }
 
 /// Calls a closure `(Value) -> Bool`, which takes the address of the value.

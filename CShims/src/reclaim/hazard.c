@@ -110,7 +110,7 @@ FWD_KEEPS_REGISTERS void fwd_hazard_leave_slowly(fwd_hazard *given, fwd_domain *
 }
 
 void fwd_hazard_leave_anywhere(fwd_guard guard) {
-  if (fwd_hazard_is_own(guard.hazard) && !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain))) {
+  if (fwd_hazard_is_own(guard.hazard) && !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain, fwd_thread_blocks))) {
     // A heavy fence may not reach this thread: it may have no block (`fwd_thread_fence_heavy`), or the writer may skip the
     // fence, since the domain has noted the thread that began the batch, and not this one.
     atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);
@@ -124,7 +124,7 @@ void fwd_hazard_leave_anywhere(fwd_guard guard) {
 FWD_KEEPS_REGISTERS fwd_hazard *fwd_hazard_find_and_note(fwd_domain *domain, size_t first) {
   if (!fwd_thread_blocks && !fwd_thread_add_block()) return enter_unannounced(domain);
   // Before a hazard pointer is announced: see the top of this file.
-  if (!fwd_hazard_is_noted(domain)) {
+  if (!fwd_hazard_is_noted(domain, fwd_thread_blocks)) {
     uint16_t none = FWD_READERS_NONE;
     if (!atomic_compare_exchange_strong(&domain->readers, &none, fwd_thread_blocks->number)) {
       // Not a plain store: see the top of this file.

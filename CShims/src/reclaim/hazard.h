@@ -151,13 +151,17 @@ void fwd_hazard_reclaim(fwd_domain *domain);
 
 // MARK: Reading
 
-/// Returns a hazard pointer of the thread's first block, or NULL if it is taken or the thread has none yet.
-static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t index) {
-  fwd_thread_block *block = fwd_thread_blocks;
+/// Returns a hazard pointer of the thread's first block, or NULL if it is taken or the thread has no `block` yet.
+static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_of_block(fwd_thread_block *block, size_t index) {
   // Acquire: a batch that had the hazard pointer may have been ended on another thread.
   if (FWD_RARELY(!block || atomic_load_explicit(&block->hazards[index].domain, memory_order_acquire))) return NULL;
   // Then compilers know that it is its visit's own.
   return __builtin_assume_aligned(&block->hazards[index], sizeof(fwd_hazard));
+}
+
+/// The same for the calling thread.
+static inline __attribute__((always_inline)) fwd_hazard *fwd_hazard_at(size_t index) {
+  return fwd_hazard_of_block(fwd_thread_blocks, index);
 }
 
 /// The time at which a reader enters.
@@ -190,19 +194,20 @@ static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_by(fwd_d
   return guard;
 }
 
-/// Whether a domain has noted that the calling thread, which has a block, reads it.
-static inline bool fwd_hazard_is_noted(const fwd_domain *domain) {
+/// Whether a domain has noted that the calling thread reads it, whose first block is `block`.
+static inline bool fwd_hazard_is_noted(const fwd_domain *domain, const fwd_thread_block *block) {
   // Acquire: see the third paragraph of hazard.c. If a writer has skipped its fence, this thread sees the object unlinked.
   uint16_t readers = atomic_load_explicit(&domain->readers, memory_order_acquire);
-  return FWD_USUALLY(readers == fwd_thread_blocks->number) || readers == FWD_READERS_UNKNOWN;
+  return FWD_USUALLY(readers == block->number) || readers == FWD_READERS_UNKNOWN;
 }
 
 /// Enters a domain, before its pointers are followed. `first` is the index of the hazard pointer to try first. Fan-outs pass
 /// 0, or 1 inside of another visit of the thread; batches pass the last index. Where it is taken, finding another one costs
 /// time.
 static inline __attribute__((always_inline)) fwd_guard fwd_hazard_enter_within(fwd_domain *domain, size_t first) {
-  fwd_guard guard = {.hazard = fwd_hazard_at(first), .domain = domain};
-  if (FWD_RARELY(!guard.hazard || !fwd_hazard_is_noted(domain))) {
+  fwd_thread_block *block = fwd_thread_blocks;
+  fwd_guard guard = {.hazard = fwd_hazard_of_block(block, first), .domain = domain};
+  if (FWD_RARELY(!guard.hazard || !fwd_hazard_is_noted(domain, block))) {
     guard.hazard = fwd_hazard_find_and_note(domain, first);
     // Only here can the hazard pointer be a shared one, so only this path checks.
     if (!fwd_hazard_is_own(guard.hazard)) {

@@ -12,6 +12,7 @@
 #include "abi/entries.h"
 #include "base/hot.h"
 #include "base/short_loop.h"
+#include "base/small_code.h"
 #include "base/word.h"
 #include "fwd_lock.h"
 
@@ -51,6 +52,10 @@ typedef struct quick_layout {
   /// Whether there are at most two, in the first two integer registers and the first vector register, so that no other
   /// register has to be stored.
   bool is_small;
+  /// Whether more arguments are in consecutive integer registers, of one register each. The first is in
+  /// `first_integer`, 0 or 1.
+  bool has_integers_only;
+  uint8_t first_integer;
   /// Beyond the last argument zero, so that all can be read without a test.
   size_t arguments[quick_arguments];
   uint32_t copy_count;
@@ -109,6 +114,8 @@ static uint32_t general_size(const fwd_entry_layout *layout) {
 
 // MARK: Creation
 
+FWD_SMALL_CODE_BEGIN
+
 static uint32_t offset_of_register(uint8_t index) {
   return (uint32_t)(index < FWD_INTEGER_REGISTERS
                         ? offsetof(fwd_entry_state, integers) + 8 * index
@@ -143,6 +150,17 @@ static bool is_stored_by_quick(uint8_t index) {
          (index >= FWD_INTEGER_REGISTERS && index < FWD_INTEGER_REGISTERS + FWD_QUICK_VECTORS);
 }
 
+/// Whether the arguments are in consecutive integer registers from one of the first two on. The layout has arguments.
+static bool has_integers_only(const fwd_entry_layout *layout) {
+  uint8_t first = layout->arguments[0].eightbytes[0];
+  if (first > 1) return false;
+  for (uint32_t i = 0; i < layout->argument_count; i++) {
+    const entry_argument *argument = &layout->arguments[i];
+    if (argument->eightbytes[0] != first + i || argument->eightbytes[1] != no_register) return false;
+  }
+  return first + layout->argument_count <= FWD_QUICK_INTEGERS;
+}
+
 /// Fills `layout->quick`. False if quick entries cannot take the calls.
 static bool locate_quick(fwd_entry_layout *layout) {
   quick_layout *quick = &layout->quick;
@@ -164,6 +182,10 @@ static bool locate_quick(fwd_entry_layout *layout) {
     copy[0] = offset_of_register(first);
     copy[1] = offset_of_register(second);
     quick->arguments[i] = offset_of_copy(quick->copy_count++);
+  }
+  if (!quick->is_small && has_integers_only(layout)) {
+    quick->has_integers_only = true;
+    quick->first_integer = layout->arguments[0].eightbytes[0];
   }
   return true;
 }
@@ -309,6 +331,8 @@ bool fwd_entry_layout_has_words(const fwd_entry_layout *layout, size_t count) {
 }
 
 bool fwd_entry_layout_is_quick(const fwd_entry_layout *layout) { return layout->is_quick; }
+
+FWD_SMALL_CODE_END
 
 // MARK: Results
 
@@ -607,13 +631,30 @@ static inline void find_rest(const fwd_entry_layout *layout, quick_registers reg
   for (size_t i = 2; i < quick_arguments; i++) arguments[i] = base + quick->arguments[i];
 }
 
-/// Fills the result, of `size` bytes, with zeros, and runs the handler.
+/// Stores the registers of a call that has integers only, and finds its arguments.
+static inline void find_integers(const fwd_entry_layout *layout, quick_registers registers, quick_state *state,
+                                 void *arguments[quick_arguments]) {
+  for (size_t i = 0; i < FWD_QUICK_INTEGERS; i++) state->integers[i] = registers.integers[i];
+  uint64_t *first = state->integers + layout->quick.first_integer;
+  // Compilers would compute each address from the stack pointer and the index.
+  __asm__("" : "+r"(first));
+  // There may be fewer.
+  for (size_t i = 0; i < FWD_QUICK_INTEGERS; i++) arguments[i] = first + i;
+}
+
+/// Fills the result, of `size` bytes, with zeros, and runs the handler. `is_void` is a constant.
 static inline __attribute__((always_inline)) void run_quick(const fwd_target *target,
                                                             quick_registers registers,
-                                                            void *result, size_t size) {
+                                                            void *result, size_t size, bool is_void) {
   const fwd_entry_layout *layout = target->layout;
   quick_state state;
   void *arguments[quick_arguments];
+  // Only there, since most callbacks that are called often are void.
+  if (is_void && layout->quick.has_integers_only) {
+    find_integers(layout, registers, &state, arguments);
+    target->handler(target->context, arguments, result);
+    return;
+  }
   for (size_t i = 0; i < 2; i++) state.integers[i] = registers.integers[i];
   state.vectors[0] = registers.vectors[0];
   unsigned char *base = (unsigned char *)&state;
@@ -631,9 +672,9 @@ void fwd_quick_enter_void(FWD_QUICK_PARAMETERS) {
   }
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
-    // Handlers of void functions have room too, so that all handlers may write a result.
+    // Handlers of void functions have room too, so that all handlers may write a result. Nobody reads it.
     _Alignas(16) unsigned char bytes[16];
-    run_quick(entering.target, QUICK_REGISTERS, bytes, sizeof bytes);
+    run_quick(entering.target, QUICK_REGISTERS, bytes, 0, true);
   }
   fwd_leave(entering);
 }
@@ -645,7 +686,7 @@ fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS) {
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
     _Alignas(16) unsigned char bytes[16];
-    run_quick(entering.target, QUICK_REGISTERS, bytes, sizeof bytes);
+    run_quick(entering.target, QUICK_REGISTERS, bytes, sizeof bytes, false);
     returned = mixed_result(entering.target->layout, bytes);
   }
   fwd_leave(entering);
@@ -658,7 +699,7 @@ fwd_returned_integers fwd_quick_enter_integers(FWD_QUICK_PARAMETERS) {
   _Alignas(16) fwd_returned_integers returned = {{0, 0}};
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
-    run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned);
+    run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned, false);
   }
   fwd_leave(entering);
   return returned;
@@ -670,7 +711,7 @@ fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS) {
   _Alignas(16) fwd_returned_vectors returned = {{0, 0}};
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
-    run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned);
+    run_quick(entering.target, QUICK_REGISTERS, &returned, sizeof returned, false);
   }
   fwd_leave(entering);
   return returned;
@@ -682,7 +723,7 @@ fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS) {
   void *memory = (void *)(uintptr_t)i0;
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
-    run_quick(entering.target, QUICK_REGISTERS, memory, entering.target->layout->result_size);
+    run_quick(entering.target, QUICK_REGISTERS, memory, entering.target->layout->result_size, false);
   } else {
     memset(memory, 0, atomic_load_explicit(&slot->memory_size, memory_order_relaxed));
   }
