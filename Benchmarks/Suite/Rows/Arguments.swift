@@ -4,33 +4,54 @@
 internal import CFwdBench
 internal import FwdBenchReceivers
 
-/// The arguments of a message, as bytes. Kept until the process ends.
+/// The arguments of a message, as bytes. Kept until the process ends. A thread has its own.
 @safe struct Arguments {
-  /// In a frame.
-  let frame: UnsafeRawBufferPointer
   /// Behind pointers.
   let pointers: UnsafeBufferPointer<UnsafeMutableRawPointer>
+  private let bytes: UnsafeMutableRawBufferPointer
+  private let message: Message
 
   init(_ message: Message) {
+    self.message = message
     let values = unsafe bench_current_message().pointee
     switch message {
-    case .large: self.init(values.large, [0])
-    case .mixed: self.init(values.mixed, [0])
-    default: self.init((values.count, values.scale), [0, 8])
+    case .large: unsafe (bytes, pointers) = unsafe Self.make(values.large, [0])
+    case .mixed: unsafe (bytes, pointers) = unsafe Self.make(values.mixed, [0])
+    default: unsafe (bytes, pointers) = unsafe Self.make((values.count, values.scale), [0, 8])
     }
   }
 
-  private init<Values>(_ values: Values, _ offsets: [Int]) {
-    let frame = UnsafeMutablePointer<Values>.allocate(capacity: 1)
-    unsafe frame.initialize(to: values)
+  /// In a frame. The message is loaded into it anew for each emission, as for the emissions
+  /// that were written by hand.
+  var frame: UnsafeRawBufferPointer {
+    // SAFETY: the bytes are those of the message.
+    let (values, room) = unsafe (bench_current_message(), bytes.baseAddress!)
+    switch message {
+    case .large: unsafe room.storeBytes(of: values.pointee.large, as: bench_large.self)
+    case .mixed: unsafe room.storeBytes(of: values.pointee.mixed, as: bench_mixed.self)
+    default:
+      unsafe room.storeBytes(of: values.pointee.count, as: Int64.self)
+      unsafe room.storeBytes(of: values.pointee.scale, toByteOffset: 8, as: Double.self)
+    }
+    return unsafe UnsafeRawBufferPointer(bytes)
+  }
+
+  private static func make<Values>(
+    _ values: Values, _ offsets: [Int]
+  ) -> (UnsafeMutableRawBufferPointer, UnsafeBufferPointer<UnsafeMutableRawPointer>) {
+    // Threads do not share a cache line.
+    let room = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
+    unsafe room.initializeMemory(as: Values.self, to: values)
     let pointers = UnsafeMutableBufferPointer<UnsafeMutableRawPointer>.allocate(
       capacity: offsets.count)
     for (index, offset) in offsets.enumerated() {
       // SAFETY: the offsets are those of the values' parts.
-      unsafe pointers.initializeElement(at: index, to: UnsafeMutableRawPointer(frame) + offset)
+      unsafe pointers.initializeElement(at: index, to: room + offset)
     }
-    unsafe self.frame = UnsafeRawBufferPointer(start: frame, count: MemoryLayout<Values>.size)
-    unsafe self.pointers = UnsafeBufferPointer(pointers)
+    let size = MemoryLayout<Values>.size
+    return unsafe (
+      UnsafeMutableRawBufferPointer(start: room, count: size), UnsafeBufferPointer(pointers)
+    )
   }
 }
 

@@ -110,11 +110,11 @@ enum ThreadRows {
   }
 
   private static func emitting(_ stands: [Stand], _ messages: [String]) throws -> Emitting {
-    let arguments = Arguments(.notify)
     let methods = try zip(stands, messages).map { try $0.method($1) }
+    let threads = methods.map { _ in Arguments(.notify) }
     return { thread, iterations in
       try withExtendedLifetime(stands) {
-        let method = methods[thread]
+        let (method, arguments) = (methods[thread], threads[thread])
         // SAFETY: the frame is that of the message.
         for _ in 0..<iterations { try unsafe method.forward(frame: arguments.frame) }
       }

@@ -14,7 +14,9 @@
 ///                                            | yes  -> at once to looping.c
 ///                                            | no: `fan_out`, by `fwd_fan_out`, which all other callers begin with, or by
 ///                                            |     `fwd_fan_out_frame_slowly`, which first looks whether the method has no
-///                                            |     interceptors but closures before and after it: then to looping.c at once
+///                                            |     interceptors but closures before and after it: then to looping.c at once;
+///                                            |     or by `fwd_fan_out_function_slowly`, which first looks whether the thread
+///                                            |     has entered a batch of the proxy: then to looping.c at once, too
 ///                                            v
 ///        Has the thread entered a batch?     | yes  -> `fan_out_inside` finds the proxy's batch, and goes on here
 ///        Is the method blocked?              | yes  -> `fan_out_blocked`

@@ -58,11 +58,30 @@ typedef __attribute__((swiftcall)) void (*fwd_pack_function)(FWD_SWIFT_RESULT vo
                                                              void *const *arguments,
                                                              FWD_SWIFT_CONTEXT const void *context);
 
-/// Calls a closure. `arguments` does not have the hidden ones; the result's bytes must not hold a value.
+/// What a call of a closure needs, loaded.
+typedef struct fwd_swift_call {
+  fwd_pack_function function;
+  const void *context;
+  /// The receiver, or the arguments if the closure does not take it.
+  void *first;
+} fwd_swift_call;
+
+static inline fwd_swift_call fwd_swift_call_of(const fwd_swift_closure *closure, void *receiver, void *const *arguments) {
+  void *first = closure->takes_receiver ? receiver : (void *)(uintptr_t)arguments;
+  return (fwd_swift_call){(fwd_pack_function)closure->function, closure->context, first};
+}
+
+/// Makes the call. `arguments` does not have the hidden ones; the result's bytes must not hold a value. The function may have one
+/// parameter less: see `fwd_pack_function`.
+__attribute__((no_sanitize("function"))) static inline void fwd_swift_call_make(fwd_swift_call call,
+                                                                                void *const *arguments, void *result) {
+  call.function(result, call.first, arguments, call.context);
+}
+
+/// Calls a closure.
 static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void *receiver, void *const *arguments,
                                           void *result) {
-  void *first = closure->takes_receiver ? receiver : (void *)(uintptr_t)arguments;
-  ((fwd_pack_function)closure->function)(result, first, arguments, closure->context);
+  fwd_swift_call_make(fwd_swift_call_of(closure, receiver, arguments), arguments, result);
 }
 
 /// Calls a closure `(Value) -> Bool`, which takes the address of the value.
@@ -82,6 +101,16 @@ static inline void fwd_swift_combine_call(void (*function)(void), const void *co
 #else
 
 // Never called: see `fwd_calls_swift_closures`.
+typedef struct fwd_swift_call {
+  void *first;
+} fwd_swift_call;
+static inline fwd_swift_call fwd_swift_call_of(const fwd_swift_closure *closure, void *receiver, void *const *arguments) {
+  (void)closure, (void)arguments;
+  return (fwd_swift_call){receiver};
+}
+static inline void fwd_swift_call_make(fwd_swift_call call, void *const *arguments, void *result) {
+  (void)call, (void)arguments, (void)result;
+}
 static inline void fwd_swift_closure_call(const fwd_swift_closure *closure, void *receiver, void *const *arguments,
                                           void *result) {
   (void)closure, (void)receiver, (void)arguments, (void)result;
