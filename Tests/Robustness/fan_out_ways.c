@@ -605,6 +605,64 @@ static void run(uint64_t seed, bool is_first) {
   end_script();
 }
 
+// MARK: Responders
+
+static size_t searches;
+static void search(void *searched, size_t index) {
+  searches++;
+  fwd_garbage garbage = {.first = NULL};
+  fwd_list_find_responders(*(fwd_subscriber_list **)searched, index, &garbage);
+  fwd_garbage_collect(garbage);
+}
+
+static size_t pings;
+static void count_ping(void *receiver, fwd_selector selector, int64_t number) {
+  (void)receiver, (void)selector, (void)number;
+  pings++;
+}
+
+/// Fans out often to some records, of which the first one responds. The list must not be searched for responders again and again.
+static void expect_one_search(size_t count, bool has_pointers) {
+  fwd_proxy_method method = {.selector = fwd_selector_register("ping:")};
+  NEED(fwd_signature_create("v@:q", 4, &method.signature, NULL) == FWD_OK);
+  static const fwd_proxy_operations quiet = {.report = report_nothing, .met_the_dead = note_nothing, .find_responders = search};
+  fwd_subscriber_list *searched = NULL;
+  fwd_proxy *pinged = new_proxy(&method, 1, &searched, &quiet);
+  NEED(pinged);
+  searched = fwd_proxy_core_list(pinged);
+  for (size_t i = 0; i < count; i++) {
+    fwd_dispatch_table *table = fwd_dispatch_table_create(1, NULL);
+    NEED(table);
+    if (i == 0) fwd_dispatch_table_entry(table, 0)->function = (void (*)(void))count_ping;
+    fwd_subscriber subscriber = {.receiver = &searches};
+    fwd_garbage garbage = {.first = NULL};
+    NEED(fwd_list_insert(searched, &subscriber, table, FWD_LIST_END, &garbage));
+    fwd_dispatch_table_release(table);
+    fwd_garbage_collect(garbage);
+  }
+  const fwd_proxy_method *found = fwd_proxy_core_method(pinged, method.selector);
+  enum { rounds = 1000 };
+  searches = pings = 0;
+  int64_t number = 1;
+  void *arguments[] = {&number};
+  for (size_t i = 0; i < rounds; i++) {
+    fwd_delivery delivery = {.frame = &number};
+    if (has_pointers) delivery = (fwd_delivery){.arguments = arguments};
+    EXPECT(fwd_fan_out(pinged, found, &delivery) == FWD_OK);
+  }
+  EXPECT(pings == rounds && searches == (count > 3 ? 1 : 0));
+  fwd_proxy_core_release(pinged);
+  fwd_signature_release(method.signature);
+}
+
+static void check_searches(void) {
+  check_begin("responders are searched once");
+  for (size_t count = 1; count <= 6; count++) {
+    expect_one_search(count, false);
+    expect_one_search(count, true);
+  }
+}
+
 int main(int argument_count, char **arguments) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   unsigned long episodes = argument_count > 1 ? strtoul(arguments[1], NULL, 10) : 400;
@@ -626,6 +684,7 @@ int main(int argument_count, char **arguments) {
     break;
   }
   printf("%zu events\n", all_events);
+  check_searches();
   EXPECT(episodes == 0 || all_events > 0);
   fwd_use_libffi(false);
   for (size_t i = 0; i < method_count; i++) fwd_signature_release(methods[i].signature);

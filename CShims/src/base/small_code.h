@@ -9,9 +9,12 @@
 #if defined(__clang__)
 #define FWD_SMALL_CODE_BEGIN _Pragma("clang attribute push(__attribute__((minsize)), apply_to = function)")
 #define FWD_SMALL_CODE_END _Pragma("clang attribute pop")
+/// The same for one function.
+#define FWD_SMALL __attribute__((minsize))
 #else
 #define FWD_SMALL_CODE_BEGIN
 #define FWD_SMALL_CODE_END
+#define FWD_SMALL
 #endif
 
 #endif

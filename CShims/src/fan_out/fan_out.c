@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_now(fwd_proxy *p
   return fan_out_to_some(proxy, method, delivery);
 }
 
-/// Fans out on a thread that has entered a batch. Sets the caller's delivery instead of copying it, since a copy takes stack
+/// Fans out on a thread that may have entered a batch. Sets the caller's delivery instead of copying it, since a copy takes stack
 /// at each level of a recursion.
 __attribute__((noinline)) static fwd_status fan_out_inside(fwd_proxy *proxy, const fwd_compiled_method *method,
                                                            fwd_delivery *delivery) {

@@ -23,7 +23,8 @@ static inline bool fwd_is_plainly_delivered(fwd_proxy *proxy, const fwd_compiled
   return (int32_t)fwd_list_tables(fwd_proxy_list(proxy), method->index) > 0;
 }
 
-/// Whether the fast path is open: both of the above, and the thread has entered no batch. Then looping.c delivers at once.
+/// Whether the fast path is open: `fwd_may_loop`, `fwd_is_plainly_delivered`, and the thread has entered no batch. Then looping.c
+/// delivers at once.
 static inline bool fwd_has_fast_path(fwd_proxy *proxy, const fwd_compiled_method *method) {
   return fwd_is_plainly_delivered(proxy, method) && fwd_may_loop(method) && !fwd_nesting_of_thread.batches;
 }

@@ -8,6 +8,7 @@
 #include "fan_out/looping.h"
 
 #include "base/hot.h"
+#include "base/small_code.h"
 #include "base/turns.h"
 #include "fan_out/batch.h"
 #include "fan_out/delivery.h"
@@ -185,8 +186,8 @@ static inline __attribute__((always_inline)) void call_closure(fwd_looped_emissi
   looped->record = NULL;
 }
 
-/// The same between `take` and `drop`, which it also does. Takes more code, but less time. Returns false if the subscriber has
-/// begun to deinitialise.
+/// Retains the subscriber if it `is_weak`, calls the closure and releases. That takes more code than `take`, `call_closure` and
+/// `drop`, but less time, so only the commonest deliveries use it. Returns false if the subscriber has begun to deinitialise.
 static inline __attribute__((always_inline)) bool call_closure_quickly(fwd_looped_emission *looped, const fwd_record *record,
                                                                        uintptr_t held, bool is_weak,
                                                                        const fwd_swift_closure *closure,
@@ -292,7 +293,8 @@ static inline __attribute__((always_inline)) void deliver_to_these(fwd_looped_em
   const fwd_replay_word *words = NULL;
   // NULL for a delivery with a frame.
   void *const *arguments = capacity == 0 ? NULL : looped->emission.delivery->arguments;
-  // All are counted before the deliveries, and the few that do not respond are subtracted.
+  // All are counted before the deliveries, and the few that do not respond are subtracted. So the count is too high meanwhile,
+  // which nothing that a delivery calls looks at.
   looped->emission.responses += count;
   fwd_record *const *end = records + count;
   do {
@@ -542,13 +544,14 @@ __attribute__((noinline)) static size_t deliver_to_any(fwd_looped_emission *loop
 static inline __attribute__((always_inline)) size_t deliver_to_reading(fwd_looped_emission *looped,
                                                                        const fwd_reading *reading,
                                                                        void *const *arguments, size_t capacity) {
-  // Before `fwd_is_short`: to ask so few records costs less than to look whether the responders are known.
+  // Before `fwd_is_short`: to ask so few records costs less than to look whether the responders are known. `fwd_asked_in_vain`
+  // does not count them.
   const size_t most = capacity == 0 ? fewest_for_loop - 1 : 1;
   if (reading->count - 1 < most && __builtin_expect(!reading->is_long, 1)) {
     if (reading->count == 1) {
       deliver_to_lone(looped, reading->records[0], false, arguments, capacity);
     } else {
-      deliver_to_these(looped, reading->records, reading->count, false, 0);
+      deliver_to_these(looped, reading->records, reading->count, false, capacity);
     }
     return reading->count;
   }
@@ -639,12 +642,13 @@ FWD_HOT fwd_status fwd_fan_out_pointers(fwd_proxy *proxy, const fwd_compiled_met
   return fan_out(&emission.looped, proxy, method, delivery, true, 0);
 }
 
-__attribute__((minsize)) fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+FWD_SMALL fwd_status fwd_fan_out_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
   wide_frame_emission emission;
   return fan_out(&emission.wide.looped, proxy, method, delivery, false, FOUND_BY_CALLS);
 }
 
-__attribute__((minsize)) fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+FWD_SMALL fwd_status fwd_fan_out_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                               const fwd_delivery *delivery) {
   wide_emission emission;
   return fan_out(&emission.looped, proxy, method, delivery, true, FOUND_BY_CALLS);
 }
@@ -659,13 +663,14 @@ fwd_status fwd_fan_out_batch_pointers(fwd_proxy *proxy, const fwd_compiled_metho
   return fan_out_to_batch(&emission.looped, proxy, method, delivery, 0);
 }
 
-__attribute__((minsize)) fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery) {
+FWD_SMALL fwd_status fwd_fan_out_batch_wide_frame(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                  const fwd_delivery *delivery) {
   wide_frame_emission emission;
   return fan_out_to_batch(&emission.wide.looped, proxy, method, delivery, FOUND_BY_CALLS);
 }
 
-__attribute__((minsize)) fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                           const fwd_delivery *delivery) {
+FWD_SMALL fwd_status fwd_fan_out_batch_wide_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                     const fwd_delivery *delivery) {
   wide_emission emission;
   return fan_out_to_batch(&emission.looped, proxy, method, delivery, FOUND_BY_CALLS);
 }
@@ -779,8 +784,8 @@ FWD_HOT fwd_status fwd_fan_out_observed_frame(fwd_proxy *proxy, const fwd_compil
   return fan_out_observed(&emission.narrow.looped, proxy, method, delivery, otherwise, FWD_REPLAY_NARROW);
 }
 
-__attribute__((minsize)) fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
-                                                 const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise) {
+FWD_SMALL fwd_status fwd_fan_out_observed_pointers(fwd_proxy *proxy, const fwd_compiled_method *method,
+                                                   const fwd_delivery *delivery, fwd_fan_out_afterwards otherwise) {
   narrow_emission emission;
   return fan_out_observed(&emission.looped, proxy, method, delivery, otherwise, 0);
 }

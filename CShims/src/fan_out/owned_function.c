@@ -92,8 +92,8 @@ __attribute__((cold, noinline)) static void settle(const fwd_delivery *delivery,
   }
 }
 
-/// Forwards a call whose owner is alive. Not inlined into `handle_call`: the values that `handle_call` keeps while it asks
-/// whether the owner has died would take stack at each level of a recursion.
+/// Forwards a call of a function whose owner is alive or the proxy. Not inlined into `handle_call`: the values that
+/// `handle_call` keeps while it asks whether the owner has died would take stack at each level of a recursion.
 __attribute__((noinline)) static void forward_call(void *context, void *const *arguments, void *result) {
   const fwd_owned_function *function = context;
   const fwd_function_target *target = &function->target;

@@ -51,8 +51,8 @@ static inline void fwd_emission_leave(fwd_emission *state, size_t visited) {
   }
 }
 
-/// Does what `fwd_leave_reading` does, also if the frame has been marked: a subscriber has handled the invocation, or a record was
-/// met that can be removed. `hazard` is that of the reading's guard.
+/// Does what `fwd_leave_reading` does, also if the frame has marks: a subscriber has handled the invocation, a record was met
+/// that can be removed, deliveries were withdrawn, or a filler calls the functions. `hazard` is that of the reading's guard.
 void fwd_leave_eventful(fwd_emission *state, fwd_hazard *hazard, size_t asked);
 
 /// Ends a reading, and leaves the fan-out. Its frame was begun with this kind.

@@ -48,11 +48,14 @@ static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_lis
   return is_current ? responders : NULL;
 }
 
+/// The number of records from which on an array of responders is worth while: looping.c may ask fewer one by one all the same.
+enum { FWD_FEWEST_ASKED = 4 };
+
 /// Whether a fan-out has to note the records that it has asked in vain: if there are more than deliveries / 2 + 1 of them. In a
 /// long list that is more than a third of the records asked.
 static inline bool fwd_asked_in_vain(size_t asked, size_t delivered) {
   // Most fan-outs deliver to all records that they ask, and one comparison says so.
-  return __builtin_expect(asked > delivered, 0) && asked > delivered + delivered / 2 + 1;
+  return __builtin_expect(asked > delivered, 0) && asked >= FWD_FEWEST_ASKED && asked > delivered + delivered / 2 + 1;
 }
 
 /// Notes that a fan-out has asked `asked` records and delivered to `delivered` of them. Returns whether it is worth to make

@@ -426,7 +426,7 @@ static void limit_chunks(fwd_subscriber_list *list, fwd_garbage *garbage) {
 
 // MARK: Inserting
 
-/// Adds a chunk at the end, with a segment of one record, or of none if it is NULL. False if memory is short.
+/// Adds a chunk at the end, with a segment of one record, or of none if `record` is NULL. False if memory is short.
 static bool add_chunk(fwd_subscriber_list *list, fwd_record *record, size_t capacity) {
   fwd_segment *segment = create_segment(list, capacity);
   fwd_chunk *chunk = segment ? make_chunk(list) : NULL;

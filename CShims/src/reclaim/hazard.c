@@ -110,7 +110,8 @@ FWD_KEEPS_REGISTERS void fwd_hazard_leave_slowly(fwd_hazard *given, fwd_domain *
 }
 
 void fwd_hazard_leave_anywhere(fwd_guard guard) {
-  if (fwd_hazard_is_own(guard.hazard) && !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain, fwd_thread_blocks))) {
+  if (fwd_hazard_is_own(guard.hazard) &&
+      !(fwd_thread_owns(guard.hazard) && fwd_hazard_is_noted(guard.domain, fwd_thread_blocks))) {
     // A heavy fence may not reach this thread: it may have no block (`fwd_thread_fence_heavy`), or the writer may skip the
     // fence, since the domain has noted the thread that began the batch, and not this one.
     atomic_store_explicit(&guard.hazard->domain, NULL, memory_order_release);

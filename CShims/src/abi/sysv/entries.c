@@ -636,9 +636,9 @@ static inline void find_integers(const fwd_entry_layout *layout, quick_registers
                                  void *arguments[quick_arguments]) {
   for (size_t i = 0; i < FWD_QUICK_INTEGERS; i++) state->integers[i] = registers.integers[i];
   uint64_t *first = state->integers + layout->quick.first_integer;
-  // Compilers would compute each address from the stack pointer and the index.
+  // Else compilers would compute each address from the stack pointer and the index, by longer and slower instructions.
   __asm__("" : "+r"(first));
-  // There may be fewer.
+  // The handler reads no more of them than there are arguments.
   for (size_t i = 0; i < FWD_QUICK_INTEGERS; i++) arguments[i] = first + i;
 }
 
@@ -672,7 +672,8 @@ void fwd_quick_enter_void(FWD_QUICK_PARAMETERS) {
   }
   fwd_entering entering = fwd_enter_by(&slot->closure, hazard);
   if (FWD_USUALLY(entering.target)) {
-    // Handlers of void functions have room too, so that all handlers may write a result. Nobody reads it.
+    // Handlers of void functions have room too, so that all handlers may write a result. It is not filled with zeros, since
+    // nobody reads it.
     _Alignas(16) unsigned char bytes[16];
     run_quick(entering.target, QUICK_REGISTERS, bytes, 0, true);
   }
