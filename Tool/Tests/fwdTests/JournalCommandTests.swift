@@ -193,7 +193,8 @@ import Testing
   @Test func `a damaged call is named behind the calls before it`() throws {
     let sample = try Sample(2000)
     var bytes = try Data(contentsOf: URL(filePath: sample.path))
-    // The text of some call in the second half.
+    // The text of some call in the second half of the file. Where SQLite puts a call there depends on
+    // how many calls were stored at a time.
     let half = bytes.count / 2
     let place = try #require(bytes.range(of: Data("ACME".utf8), in: half..<bytes.count))
     bytes[place.lowerBound] ^= 1
@@ -201,7 +202,7 @@ import Testing
     let run = try ToolRun.fwd("journal", "export", sample.path)
     #expect(run.status == 65)
     let count = run.output.split(separator: "\n").count
-    #expect(count > 100)
+    #expect(count > 0 && count < 2000)
     #expect(run.errorText.contains("position \(count + 1): the record is damaged"))
   }
 
