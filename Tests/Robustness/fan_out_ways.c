@@ -461,9 +461,9 @@ static void make_pointers(void) {
   for (size_t i = 0; i < method_count; i++) {
     // A method without arguments has no place behind the first one.
     int form = forms[below(methods[i].argument_count > 0 ? 4 : 3)];
-    const fwd_proxy_method *method = fwd_proxy_core_method(proxy, methods[i].selector);
-    NEED(fwd_function_signature(method, form, &pointers[i].signature, &pointers[i].context, NULL) == FWD_OK);
-    NEED(fwd_proxy_closure_create(proxy, method, form, NULL, release_nothing, NULL, &pointers[i].closure, NULL) == FWD_OK);
+    const fwd_proxy_method *pointed = fwd_proxy_core_method(proxy, methods[i].selector);
+    NEED(fwd_function_signature(pointed, form, &pointers[i].signature, &pointers[i].context, NULL) == FWD_OK);
+    NEED(fwd_proxy_closure_create(proxy, pointed, form, NULL, release_nothing, NULL, &pointers[i].closure, NULL) == FWD_OK);
   }
 }
 
@@ -623,11 +623,11 @@ static void count_ping(void *receiver, fwd_selector selector, int64_t number) {
 
 /// Fans out often to some records, of which the first one responds. The list must not be searched for responders again and again.
 static void expect_one_search(size_t count, bool has_pointers) {
-  fwd_proxy_method method = {.selector = fwd_selector_register("ping:")};
-  NEED(fwd_signature_create("v@:q", 4, &method.signature, NULL) == FWD_OK);
+  fwd_proxy_method ping = {.selector = fwd_selector_register("ping:")};
+  NEED(fwd_signature_create("v@:q", 4, &ping.signature, NULL) == FWD_OK);
   static const fwd_proxy_operations quiet = {.report = report_nothing, .met_the_dead = note_nothing, .find_responders = search};
   fwd_subscriber_list *searched = NULL;
-  fwd_proxy *pinged = new_proxy(&method, 1, &searched, &quiet);
+  fwd_proxy *pinged = new_proxy(&ping, 1, &searched, &quiet);
   NEED(pinged);
   searched = fwd_proxy_core_list(pinged);
   for (size_t i = 0; i < count; i++) {
@@ -640,7 +640,7 @@ static void expect_one_search(size_t count, bool has_pointers) {
     fwd_dispatch_table_release(table);
     fwd_garbage_collect(garbage);
   }
-  const fwd_proxy_method *found = fwd_proxy_core_method(pinged, method.selector);
+  const fwd_proxy_method *found = fwd_proxy_core_method(pinged, ping.selector);
   enum { rounds = 1000 };
   searches = pings = 0;
   int64_t number = 1;
@@ -652,7 +652,7 @@ static void expect_one_search(size_t count, bool has_pointers) {
   }
   EXPECT(pings == rounds && searches == (count > 3 ? 1 : 0));
   fwd_proxy_core_release(pinged);
-  fwd_signature_release(method.signature);
+  fwd_signature_release(ping.signature);
 }
 
 static void check_searches(void) {

@@ -1036,8 +1036,8 @@ static void measure_batch(size_t size, size_t index, double limit) {
     NEED(fwd_list_insert(list, &made, joined, FWD_LIST_END, &garbage));
     fwd_garbage_collect(garbage);
   }
-  fwd_batch *batch = NULL;
-  NEED(fwd_batch_begin(proxy, &batch, NULL) == FWD_OK);
+  fwd_batch *begun = NULL;
+  NEED(fwd_batch_begin(proxy, &begun, NULL) == FWD_OK);
   size_t at_first = memory_in_use();
   for (size_t i = 0; i < size; i++) {
     fwd_garbage garbage = {.first = NULL};
@@ -1047,7 +1047,7 @@ static void measure_batch(size_t size, size_t index, double limit) {
     fwd_garbage_collect(garbage);
   }
   size_t kept = memory_in_use() - at_first;
-  fwd_batch_end(batch);
+  fwd_batch_end(begun);
   size_t left = memory_in_use() - at_first;
   printf("%zu subscribers that joined %s and left during a batch: %.0f bytes each, until it ended\n", size,
          index == 0 ? "at the front" : "at the end", (double)kept / (double)size);
