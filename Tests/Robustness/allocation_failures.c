@@ -713,6 +713,19 @@ static fwd_status run_move(attempt *self) {
   return FWD_OK;
 }
 
+/// Publishes a draft, or gives it up with the subscription that was to join. Ends what `begin` began.
+static void end_draft(fwd_subscriber_list *list, fwd_garbage *garbage, bool is_done, bool has_draft,
+                      const fwd_prepared *prepared) {
+  if (is_done) {
+    fwd_draft_publish(list, garbage);
+  } else {
+    if (has_draft) fwd_draft_discard(list, garbage);
+    if (prepared) fwd_list_abandon(list, *prepared, garbage);
+  }
+  fwd_garbage_collect(*garbage);
+  end();
+}
+
 /// A draft in which one subscription leaves, and another joins and is moved to the front.
 static fwd_status run_draft(attempt *self) {
   fwd_subscriber_list *list = fwd_proxy_core_list(self->proxy);
@@ -729,14 +742,7 @@ static fwd_status run_draft(attempt *self) {
   }
   done = done && fwd_draft_join(list, prepared, 0, FWD_LIST_END) &&
          fwd_draft_move(list, fwd_list_count(list) - 1, 0, 7);
-  if (done) {
-    fwd_draft_publish(list, &garbage);
-  } else {
-    if (has_draft) fwd_draft_discard(list, &garbage);
-    if (made) fwd_list_abandon(list, prepared, &garbage);
-  }
-  fwd_garbage_collect(garbage);
-  end();
+  end_draft(list, &garbage, done, has_draft, made ? &prepared : NULL);
   if (!done) return FWD_NO_MEMORY;
   self->output = MADE;
   fwd_subscription expected[place_limit];
@@ -763,14 +769,7 @@ static fwd_status run_passing_draft(attempt *self) {
   bool has_draft = made && fwd_draft_begin(list);
   bool done = has_draft && fwd_draft_join(list, prepared, 0, FWD_LIST_END) &&
               fwd_draft_leave(list, fwd_list_find(list, made));
-  if (done) {
-    fwd_draft_publish(list, &garbage);
-  } else {
-    if (has_draft) fwd_draft_discard(list, &garbage);
-    if (made) fwd_list_abandon(list, prepared, &garbage);
-  }
-  fwd_garbage_collect(garbage);
-  end();
+  end_draft(list, &garbage, done, has_draft, made ? &prepared : NULL);
   if (!done) return FWD_NO_MEMORY;
   self->output = MADE;
   fwd_subscription expected[place_limit];
