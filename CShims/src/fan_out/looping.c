@@ -496,7 +496,7 @@ static inline void replay(fwd_looped_emission *looped, fwd_record *const *record
 }
 
 /// The number of records from which on the loops that keep state between deliveries are faster than `deliver_to_few`.
-enum { fewest_for_loop = 4 };
+enum { fewest_for_loop = FWD_FEWEST_ASKED };
 
 /// Delivers to some records, inside of a reading. `has_weak` says that there may be a weak one.
 static void deliver_to_some(fwd_looped_emission *looped, fwd_record *const *records, size_t count, bool has_weak) {

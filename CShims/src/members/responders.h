@@ -48,7 +48,7 @@ static inline const fwd_responders *fwd_list_responders(const fwd_subscriber_lis
   return is_current ? responders : NULL;
 }
 
-/// The number of records from which on an array of responders is worth while: looping.c may ask fewer one by one all the same.
+/// The number of records from which on an array of responders is worth while. looping.c asks fewer one by one.
 enum { FWD_FEWEST_ASKED = 4 };
 
 /// Whether a fan-out has to note the records that it has asked in vain: if there are more than deliveries / 2 + 1 of them. In a

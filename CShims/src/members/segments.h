@@ -193,7 +193,7 @@ typedef struct fwd_arrangement {
 
 /// Makes the list's order a copy that no fan-out reads. `list->draft` must be set next. `*published` receives what
 /// fan-outs read, and `*dropped` an array of the `*dropped_count` ended records that the copy leaves out; it may be NULL if
-/// there are none. If memory is short, returns false and leaves the records as they are. O(n).
+/// there are none. Returns false if memory is short, and leaves the records as they are. O(n).
 bool fwd_segments_begin_draft(fwd_subscriber_list *list, fwd_arrangement *published, fwd_record ***dropped,
                               size_t *dropped_count);
 /// Makes the draft what fan-outs read, in one step. Takes `dropped`: the records that no new fan-out finds. Does not fail.
