@@ -80,16 +80,3 @@ public final class RemotePublisher: Sendable {
     try await onThread { [core] () throws(RemoteError) in try core.close(within: time) }
   }
 }
-
-/// Runs a closure that waits on a thread that may wait.
-internal func onThread<Value: Sendable>(
-  _ body: @escaping @Sendable () throws(RemoteError) -> Value
-) async throws(RemoteError) -> Value {
-  let result: Result<Value, RemoteError> = await withCheckedContinuation { continuation in
-    let thread = Thread {
-      continuation.resume(returning: Result { () throws(RemoteError) in try body() })
-    }
-    thread.start()
-  }
-  return try result.get()
-}
