@@ -269,23 +269,53 @@ __attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, c
   return status;
 }
 
-/// Delivers to the only record of a list, if it has a closure that takes the arguments. Returns false if it has done
-/// nothing. There is neither a batch nor a collector.
+/// Whether the record's C function is called by the method's plan, with an array of all arguments.
+static inline bool has_planned_function(const fwd_emission *state, const fwd_implementation *implementation) {
+#if FWD_HAS_CALL_PLANS
+  return implementation->function && !implementation->packed && state->method->plan && !state->frame.is_filled &&
+         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+#else
+  return (void)state, (void)implementation, false;
+#endif
+}
+
+/// Calls a C function for which `has_planned_function` holds.
+static inline void call_planned_function(const fwd_emission *state, const fwd_implementation *implementation,
+                                         const fwd_record *record, void *result) {
+#if FWD_HAS_CALL_PLANS
+  const fwd_compiled_method *method = state->method;
+  void **arguments = state->arguments;
+  if (method->argument_count > 0 && !arguments[0]) fwd_find_arguments(method, state->delivery, arguments);
+  if (method->hidden_count > 0) arguments[0] = (void *)(uintptr_t)&record->receiver;
+  method->plan->unchecked(method->plan, implementation->function, arguments, result);
+#else
+  (void)state, (void)implementation, (void)record, (void)result;
+#endif
+}
+
+/// Delivers to the only record of a list, if it has a closure that takes the arguments, or a C function that the method's
+/// plan calls. Returns false if it has done nothing. There is neither a batch nor a collector.
 FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record, void *const *arguments) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
   uintptr_t held = fwd_record_held(record);
   bool counts = !(held & FWD_HELD_BITS);
   if (!counts && !fwd_held_is_steady(held)) return false;
-  const fwd_swift_closure *closure = fwd_implementation_by(record, state->method)->closure;
-  if (!closure || __builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) return false;
+  const fwd_implementation *implementation = fwd_implementation_by(record, state->method);
+  const fwd_swift_closure *closure = implementation->closure;
+  bool fits = closure ? fwd_swift_closure_takes(closure, arguments) : has_planned_function(state, implementation);
+  if (__builtin_expect(!fits, 0)) return false;
   if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
     state->frame.met_dead = true;
     return true;
   }
   clear_result(state, at_hand);
   at_hand->record = record;
-  fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
+  if (closure) {
+    fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
+  } else {
+    call_planned_function(state, implementation, record, at_hand->result);
+  }
   at_hand->record = NULL;
   fwd_policy_apply_apart(state, at_hand);
   if (counts) fwd_release_counted((void *)held);

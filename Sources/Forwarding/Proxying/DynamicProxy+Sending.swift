@@ -42,10 +42,10 @@ extension DynamicProxy {
   // Disfavored: a call that uses no result is meant for the other overload.
   @_disfavoredOverload
   @inlinable
+  @inline(__always)
   public func send<Output, each Argument>(
     _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) -> Output {
-    guard key.passing != .each else { return try sendIndirect(key, repeat each arguments) }
     let tuple = (repeat each arguments)
     var room = SendResult()
     // SAFETY: the tuple is of the key's types, and `sendDirect` knows that the key fits
@@ -76,10 +76,10 @@ extension DynamicProxy {
   ///   ignored if the configuration says so.
   /// - Complexity: O(*n*) in the number of subscribers.
   @inlinable
+  @inline(__always)
   public func send<each Argument>(
     _ key: Method<Void, repeat each Argument>, _ arguments: repeat each Argument
   ) throws(ForwardingError) {
-    guard key.passing != .each else { return try sendDropping(key, repeat each arguments) }
     let tuple = (repeat each arguments)
     // SAFETY: as above.
     let status = unsafe withUnsafePointer(to: tuple) { arguments in
@@ -116,7 +116,9 @@ extension DynamicProxy {
     _ derived: Unmanaged<DerivedMethod>, _ selector: MethodSelector,
     _ tuple: UnsafeRawPointer, _ result: UnsafeMutableRawPointer?, _ passing: ArgumentPassing
   ) -> SendStatus {
-    guard let entry = unsafe verifiedEntry(selector, derived) else { return .unverified }
+    guard passing != .each, let entry = unsafe verifiedEntry(selector, derived) else {
+      return .unverified
+    }
     // SAFETY: as above.
     if passing == .tuple { return unsafe sendFrame(entry, tuple, result) }
     return unsafe derived.withFrame(of: tuple) { frame in
