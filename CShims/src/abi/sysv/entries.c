@@ -623,6 +623,7 @@ static inline void find_rest(const fwd_entry_layout *layout, quick_registers reg
   unsigned char *base = (unsigned char *)state;
   for (size_t i = 2; i < FWD_QUICK_INTEGERS; i++) state->integers[i] = registers.integers[i];
   state->vectors[1] = registers.vectors[1];
+  FWD_SHORT_LOOP
   for (size_t i = 0; i < quick->copy_count; i++) {
     memcpy(base + offset_of_copy(i), base + quick->copies[i][0], 8);
     memcpy(base + offset_of_copy(i) + 8, base + quick->copies[i][1], 8);
