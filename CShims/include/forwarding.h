@@ -717,7 +717,8 @@ typedef struct fwd_proxy_options {
   uint64_t flags;
   /// Called for each delivery and each interceptor that fails, and for each failed call of a function pointer of
   /// `fwd_proxy_function` or of a callback table, whose caller gets no status. Runs on the thread of the fan-out, or of
-  /// `fwd_mailbox_drain`. The error is valid during the call. NULL: the library writes a line to standard error.
+  /// `fwd_mailbox_drain`. The error is valid during the call. NULL: the library writes a line to standard error,
+  /// once if the same error occurs several times in a row.
   void (*FWD_NULLABLE on_error)(void *FWD_NULLABLE context, fwd_selector FWD_NULLABLE selector,
                                 const fwd_error *FWD_NONNULL error);
   /// Passed to `on_error`. It must stay valid as long as the proxy and until `destroy` of each subscription with a mailbox has

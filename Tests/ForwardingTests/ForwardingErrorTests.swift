@@ -103,4 +103,15 @@ import Testing
     #expect(ForwardingError.Code.duplicate.status != ForwardingError.Code.duplicate.tableStatus)
     #expect(ForwardingError.Code.conflict.tableStatus == ForwardingError.Code.conflict.status)
   }
+
+  @Test func `the default handler prints an error once, however often it occurs in a row`() {
+    var lines = ErrorLines()
+    let error = ForwardingError(.noResult, selector: "a")
+    #expect(lines.next(error) == "Forwarding: \(error)")
+    #expect(lines.next(error)?.hasPrefix("Forwarding: the same error again") == true)
+    #expect(lines.next(error) == nil)
+    let other = ForwardingError(.noResult, selector: "b\u{1B}[2J")
+    #expect(lines.next(other) == #"Forwarding: "b?[2J" has no result yet"#)
+    #expect(lines.next(error) == "Forwarding: \(error)")
+  }
 }

@@ -117,7 +117,7 @@ import Testing
   @Test func `a result cannot be a String`() {
     #expect(
       fault(Method("name", (() -> String).self))
-        == "the method key \"name\": the result of \"name\" is 'r*' (const C string), got String, whose copy nothing keeps; use UnsafePointer<CChar>"
+        == "the method key \"name\": the result of \"name\" is 'r*' (const C string), got String, whose copy as a C string would have no owner; use UnsafePointer<CChar>"
     )
   }
 

@@ -67,7 +67,8 @@ internal struct ValueCoder<Value>: Sendable {
     try self.init(for: encoding)
     guard !isCopied else {
       throw .type(
-        Value.self, in: encoding, because: ", whose copy nothing keeps; use UnsafePointer<CChar>")
+        Value.self, in: encoding,
+        because: ", whose copy as a C string would have no owner; use UnsafePointer<CChar>")
     }
   }
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 extension DynamicProxy {
   /// Options that control a proxy's behavior. The default of each is the first
   /// case of its type.
@@ -150,17 +142,9 @@ extension DynamicProxy {
     /// Called with each failure of a fan-out that no caller can be told of: a
     /// subscriber that could not take its arguments, or a failure behind a C
     /// function pointer. Called on the thread of the fan-out, under no lock. By
-    /// default a line goes to standard error.
-    public var onError: @Sendable (ForwardingError) -> Void = { error in
-      // Names come from outside: no control characters for the terminal.
-      let text = error.description.unicodeScalars.map { scalar in
-        scalar == "\n" || scalar.properties.generalCategory != .control ? Character(scalar) : "?"
-      }
-      var line = "Forwarding: \(String(text))\n"
-      // SAFETY: the bytes are valid during the call. A failure to write is
-      // ignored: standard error may be closed.
-      line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
+    /// default a line goes to standard error, once if the same error occurs
+    /// several times in a row.
+    public var onError: @Sendable (ForwardingError) -> Void = { ErrorLines.print($0) }
     /// Called when a method gains its first responder or loses its last, after
     /// the fact and under no lock. The death of a weak subscriber is noticed by a
     /// fan-out or a query that meets it, or by a later subscription, which checks

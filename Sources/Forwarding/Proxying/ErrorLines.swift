@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) 2026 the Forwarding authors
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+internal import Synchronization
+
+/// The lines that the default error handler writes to standard error.
+///
+/// A callback may fail at each of thousands of calls. So an error that repeats the one before
+/// is not written again: one line says so.
+internal struct ErrorLines {
+  private var last = ""
+  private var isRepeated = false
+
+  /// The line to write for an error, without its end; nil for none.
+  internal mutating func next(_ error: ForwardingError) -> String? {
+    let text = Self.printable(error.description)
+    if text != last {
+      last = text
+      isRepeated = false
+      return "Forwarding: \(text)"
+    }
+    if isRepeated { return nil }
+    isRepeated = true
+    return "Forwarding: the same error again; repeats are not printed until another error occurs"
+  }
+
+  /// Names come from outside: no control characters for the terminal.
+  private static func printable(_ text: String) -> String {
+    String(
+      text.unicodeScalars.map { scalar in
+        scalar == "\n" || scalar.properties.generalCategory != .control ? Character(scalar) : "?"
+      })
+  }
+}
+
+extension ErrorLines {
+  /// Those of the process.
+  private static let written = Mutex(ErrorLines())
+
+  internal static func print(_ error: ForwardingError) {
+    guard var line = written.withLock({ $0.next(error) }) else { return }
+    line += "\n"
+    // SAFETY: the bytes are valid during the call. A failure to write is
+    // ignored: standard error may be closed.
+    line.withUTF8 { _ = unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}
