@@ -269,57 +269,70 @@ __attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, c
   return status;
 }
 
-/// Whether the record's C function is called by the method's plan, with an array of all arguments.
+/// Whether the method's plan calls the record's C function, with an array of all arguments.
 static inline bool has_planned_function(const fwd_emission *state, const fwd_implementation *implementation) {
-#if FWD_HAS_CALL_PLANS
   return implementation->function && !implementation->packed && state->method->plan && !state->frame.is_filled &&
          !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-#else
-  return (void)state, (void)implementation, false;
-#endif
 }
 
-/// Calls a C function for which `has_planned_function` holds.
-static inline void call_planned_function(const fwd_emission *state, const fwd_implementation *implementation,
-                                         const fwd_record *record, void *result) {
-#if FWD_HAS_CALL_PLANS
+/// `decide_lone` for a record without a closure.
+FWD_HOT static bool decide_lone_function(fwd_deciding_emission *deciding, const fwd_record *record, uintptr_t held) {
+  fwd_emission *state = &deciding->emission;
+  if (__builtin_expect(!has_planned_function(state, fwd_implementation_by(record, state->method)), 0)) return false;
+  if (!(held & FWD_HELD_BITS) && __builtin_expect(!fwd_take_weak(held), 0)) {
+    state->frame.met_dead = true;
+    return true;
+  }
+  deciding->at_hand.record = record;
+  if (state->method->argument_count > 0 && !state->arguments[0]) fwd_find_arguments_late(state);
+  clear_result(state, &deciding->at_hand);
+  // Here and below, hides from the compiler what it could keep across the calls: addresses in the emission.
+  __asm__("" : "+r"(deciding));
+  state = &deciding->emission;
+  record = deciding->at_hand.record;
   const fwd_compiled_method *method = state->method;
-  void **arguments = state->arguments;
-  if (method->argument_count > 0 && !arguments[0]) fwd_find_arguments(method, state->delivery, arguments);
-  if (method->hidden_count > 0) arguments[0] = (void *)(uintptr_t)&record->receiver;
-  method->plan->unchecked(method->plan, implementation->function, arguments, result);
-#else
-  (void)state, (void)implementation, (void)record, (void)result;
-#endif
+  if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
+  const fwd_function function = fwd_implementation_by(record, method)->function;
+  method->plan->unchecked(method->plan, function, state->arguments, deciding->at_hand.result);
+  __asm__("" : "+r"(deciding));
+  state = &deciding->emission;
+  deciding->at_hand.record = NULL;
+  fwd_policy_apply_apart(state, &deciding->at_hand);
+  if (!(held & FWD_HELD_BITS)) fwd_release_counted((void *)held);
+  return true;
 }
 
-/// Delivers to the only record of a list, if it has a closure that takes the arguments, or a C function that the method's
-/// plan calls. Returns false if it has done nothing. There is neither a batch nor a collector.
-FWD_HOT static bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record, void *const *arguments) {
+/// `decide_lone` for a record with a closure.
+FWD_HOT static bool decide_lone_closure(fwd_deciding_emission *deciding, const fwd_record *record, uintptr_t held,
+                                        void *const *arguments) {
   fwd_emission *state = &deciding->emission;
   fwd_at_hand *at_hand = &deciding->at_hand;
-  uintptr_t held = fwd_record_held(record);
   bool counts = !(held & FWD_HELD_BITS);
-  if (!counts && !fwd_held_is_steady(held)) return false;
-  const fwd_implementation *implementation = fwd_implementation_by(record, state->method);
-  const fwd_swift_closure *closure = implementation->closure;
-  bool fits = closure ? fwd_swift_closure_takes(closure, arguments) : has_planned_function(state, implementation);
-  if (__builtin_expect(!fits, 0)) return false;
+  const fwd_swift_closure *closure = fwd_implementation_by(record, state->method)->closure;
+  if (__builtin_expect(!fwd_swift_closure_takes(closure, arguments), 0)) return false;
   if (counts && __builtin_expect(!fwd_take_weak(held), 0)) {
     state->frame.met_dead = true;
     return true;
   }
   clear_result(state, at_hand);
   at_hand->record = record;
-  if (closure) {
-    fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
-  } else {
-    call_planned_function(state, implementation, record, at_hand->result);
-  }
+  fwd_swift_closure_call(closure, record->receiver, arguments, at_hand->result);
   at_hand->record = NULL;
   fwd_policy_apply_apart(state, at_hand);
   if (counts) fwd_release_counted((void *)held);
   return true;
+}
+
+/// Delivers to the only record of a list, if it has a closure that takes the arguments, or a C function that the method's
+/// plan calls. Returns false if it has done nothing. There is neither a batch nor a collector. Each of the two ways is a
+/// function, with a stack frame of the size that it needs.
+static inline bool decide_lone(fwd_deciding_emission *deciding, const fwd_record *record, void *const *arguments) {
+  uintptr_t held = fwd_record_held(record);
+  // Before the table is read, since the table of a subscription that has ended may be gone.
+  if ((held & FWD_HELD_BITS) > FWD_HELD_NONE) return false;
+  return fwd_implementation_by(record, deciding->emission.method)->closure
+             ? decide_lone_closure(deciding, record, held, arguments)
+             : decide_lone_function(deciding, record, held);
 }
 
 fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *method, const fwd_delivery *delivery,
@@ -360,7 +373,7 @@ fwd_status fwd_fan_out_deciding(fwd_proxy *proxy, const fwd_compiled_method *met
     fwd_find_arguments(method, delivery, arguments);
     given = arguments + method->hidden_count;
   } else if (has_array && method->argument_count > 0) {
-    // NULL tells `fwd_deliver_to` that they have not been found yet.
+    // NULL: they are found before the first call of a C function.
     arguments[0] = NULL;
   }
   fwd_nesting_push(&state->frame);
@@ -421,7 +434,7 @@ static inline __attribute__((always_inline)) fwd_status fan_out_small(fwd_proxy 
   state->arguments = arguments;
   void *const *given = delivery->arguments;
   if (has_pointers) {
-    // NULL tells `fwd_deliver_to` that they have not been found yet.
+    // NULL: they are found before the first call of a C function.
     arguments[0] = NULL;
   } else {
     fwd_find_arguments(method, delivery, arguments);

@@ -9,7 +9,7 @@
 
 /// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so the fan-out leaves
 /// this to the first delivery that is no closure.
-__attribute__((noinline)) static void find_arguments_late(fwd_emission *state) {
+__attribute__((noinline)) void fwd_find_arguments_late(const fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
 
@@ -126,7 +126,7 @@ bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record 
   bool goes_on = true;
   at_hand->record = record;
   if (state->arguments) {
-    if (state->method->argument_count > 0 && !state->arguments[0]) find_arguments_late(state);
+    if (state->method->argument_count > 0 && !state->arguments[0]) fwd_find_arguments_late(state);
     if (state->method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
   }
   fwd_clear_room(state->method, at_hand->result);

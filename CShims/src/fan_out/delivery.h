@@ -21,6 +21,9 @@ static inline void fwd_clear_room(const fwd_compiled_method *method, void *room)
   }
 }
 
+/// Fills `state->arguments` from the delivery's pointers.
+void fwd_find_arguments_late(const fwd_emission *state);
+
 /// Delivers to the subscriber of a record if it is there and implements the method, and applies the method's policy to the
 /// result. Returns whether to go on.
 bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record *record);

@@ -28,13 +28,14 @@
 ///                   | yes                                        | no
 ///                   v                                            v
 ///              looping.c                                    deciding.c
-///        finds the arguments once. Calls closures     one record after another: `fwd_deliver_to`
-///        with pointers, and C functions with the      (delivery.c) calls the implementation, then
-///        words of registers (replay.c). All other     `fwd_policy_apply` (policy.h) keeps or drops the
-///        records (packed functions, gates, stock      result, and says whether to go on. These void
-///        references): `deliver_slowly`, which is      methods go here, too: with arguments on the
-///        `fwd_deliver_to` for that record             stack; if a collector asks; and in a recursion, if
-///                   |                                 they take many registers (`fwd_has_filler`).
+///        finds the arguments once. Calls closures     one record after another. Calls closures and a
+///        with pointers, and C functions with the      lone C function itself, others by
+///        words of registers (replay.c). All other     `fwd_deliver_to` (delivery.c). `fwd_policy_apply`
+///        records (packed functions, gates, stock      (policy.h) keeps or drops the result, and says
+///        references): `deliver_slowly`, which is      whether to go on. These void methods go here,
+///        `fwd_deliver_to` for that record             too: with arguments on the stack; if a collector
+///                   |                                 asks; and in a recursion, if they take many
+///                   |                                 registers (`fwd_has_filler`).
 ///                   \                                            /
 ///                    `---------->  `fwd_outcome_finish`  <------'
 ///        copies the kept result to the caller. Without any response: the forward target, then the

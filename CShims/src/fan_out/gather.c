@@ -66,14 +66,13 @@ void fwd_gathering_free(fwd_gathering *gathering) {
 }
 
 /// Releases what the array holds. Objects may deinitialise here.
-__attribute__((cold, noinline)) static fwd_status give_up(const gatherer *self, fwd_status status) {
+__attribute__((cold, noinline)) static void give_up(const gatherer *self) {
   fwd_gathering *gathering = self->gathering;
   for (size_t i = 0; i < gathering->count; i++) {
     fwd_object_release(gathering->results[i].object);
     fwd_emission_discard(self->method, gathering->results[i].result);
   }
   fwd_gathering_free(gathering);
-  return status;
 }
 
 fwd_status fwd_gather(fwd_proxy *proxy, const fwd_proxy_method *method, const void *frame, fwd_gathering *gathering) {
@@ -84,13 +83,13 @@ fwd_status fwd_gather(fwd_proxy *proxy, const fwd_proxy_method *method, const vo
   if (status != FWD_OK) {
     fwd_kept_error error;
     fwd_error_keep(&error);
-    give_up(&self, status);
+    give_up(&self);
     // A `deinit` may have left another error.
     error.error.status = status;
     return fwd_error_restore(&error);
   }
   if (self.is_short) {
-    give_up(&self, FWD_NO_MEMORY);
+    give_up(&self);
     return fwd_fail(NULL, FWD_NO_MEMORY, 0, "no memory for the results of \"%.150s\"",
                     fwd_selector_name(method->selector));
   }

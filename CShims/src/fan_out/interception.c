@@ -13,7 +13,7 @@ __attribute__((noinline)) static fwd_status intercept_in_swift(fwd_proxy *proxy,
   fwd_nesting_frame frame;
   frame.outer = NULL;
   if (!fwd_nesting_has_room(&frame, 0)) return fwd_nesting_fail(method->method.selector);
-  // What the interceptors mark as handled is this invocation, not the one that it may run inside of.
+  // An interceptor that reports "handled" means this invocation, not an outer one.
   fwd_nesting_enter(&frame, FWD_NESTING_OTHER);
   fwd_status status = proxy->operations->intercept(proxy->owner, &method->method, delivery);
   fwd_nesting_leave(&frame, delivery->is_nested);
@@ -27,7 +27,7 @@ static inline bool begin(fwd_nesting_frame *frame, const fwd_compiled_method *me
   size_t needed = 2 * method->argument_count * sizeof *arguments;
   if (__builtin_expect(!fwd_nesting_has_room(frame, needed), 0)) return false;
   fwd_find_arguments(method, delivery, arguments);
-  // What the interceptors mark as handled is this invocation, not the one that it may run inside of.
+  // An interceptor that reports "handled" means this invocation, not an outer one.
   fwd_nesting_enter(frame, FWD_NESTING_OTHER);
   return true;
 }

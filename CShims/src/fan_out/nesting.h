@@ -53,7 +53,7 @@ typedef struct fwd_mailed_frame {
   /// First, so that a pointer to it is one to the whole.
   fwd_nesting_frame frame;
   fwd_subscription subscription;
-  /// What the Swift module knows the recipient by.
+  /// The recipient's `report_context`.
   void *context;
 } fwd_mailed_frame;
 

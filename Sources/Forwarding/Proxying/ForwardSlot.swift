@@ -105,8 +105,8 @@ extension DynamicProxy {
     }
   }
 
-  /// Whether the target gets what no subscriber handles. One that gets all is a
-  /// subscriber.
+  /// Whether the target gets what no subscriber handles. A target that gets every call
+  /// is a subscriber.
   internal var takesUnhandled: Bool { annex != nil }
 
   internal func responds(_ selector: MethodSelector) -> Bool {
@@ -124,7 +124,7 @@ extension DynamicProxy {
     _ selector: MethodSelector, _ delivery: UnsafePointer<fwd_delivery>
   ) -> fwd_status {
     var asked: DynamicProxy?
-    // One that another takes the place of meanwhile has not answered for it.
+    // If another target was set meanwhile, asks that one.
     while let annex, annex !== asked, let method = unsafe annex.core.method(selector) {
       // A copy, since the fan-out may set its batch, and the next annex is another proxy.
       var own = unsafe delivery.pointee

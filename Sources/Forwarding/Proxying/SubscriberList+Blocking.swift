@@ -68,7 +68,7 @@ internal struct DeliveryLimit {
     count = times ?? 0
   }
 
-  /// What has a limit.
+  /// A subscription, or a method, with a limit.
   internal struct Subject {
     fileprivate let words: String
     fileprivate let selector: MethodSelector?

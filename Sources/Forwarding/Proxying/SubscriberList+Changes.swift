@@ -260,7 +260,7 @@ extension SubscriberList {
       guard let join = open.joins[identifier] else { return nil }
       return try self.join(join, of: open) ? identifier : nil
     case .leave(let identifier):
-      // Else it has ended since it was collected, or begins with the change of another thread.
+      // Otherwise it has ended since it was collected, or begins with the change of another thread.
       if try !leave(identifier) { open.withdrawals.append(identifier) }
       return nil
     case .leaveAll:

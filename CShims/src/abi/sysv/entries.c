@@ -637,7 +637,7 @@ static inline void find_integers(const fwd_entry_layout *layout, quick_registers
                                  void *arguments[quick_arguments]) {
   for (size_t i = 0; i < FWD_QUICK_INTEGERS; i++) state->integers[i] = registers.integers[i];
   uint64_t *first = state->integers + layout->quick.first_integer;
-  // Else compilers would compute each address from the stack pointer and the index, by longer and slower instructions.
+  // Otherwise compilers would compute each address from the stack pointer and the index, by longer and slower instructions.
   __asm__("" : "+r"(first));
   // The handler reads no more of them than there are arguments.
   for (size_t i = 0; i < FWD_QUICK_INTEGERS; i++) arguments[i] = first + i;

@@ -3,8 +3,8 @@
 
 internal import Foundation
 
-/// Runs a closure that waits on a thread of its own, so that no thread of the
-/// cooperative pool waits.
+/// Runs a blocking closure on a new thread, so that no thread of the cooperative pool is
+/// blocked.
 internal func onThread<Value: Sendable>(
   _ body: @escaping @Sendable () throws(RemoteError) -> Value
 ) async throws(RemoteError) -> Value {
@@ -21,8 +21,9 @@ internal func onThread<Value: Sendable>(
 
 /// Hands a result from the thread that has made it to the task that waits for it.
 ///
-/// The continuation orders the two, but the thread sanitizer does not see into the
-/// runtime of Swift and reports what the closure wrote as a race. It sees this lock.
+/// The continuation orders the two, but the thread sanitizer does not see into the runtime
+/// of Swift. It reported what the closure had written as a race with a later read, far from
+/// the continuation. It sees this lock.
 private final class Outcome<Value: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
   private var result: Result<Value, RemoteError>?
