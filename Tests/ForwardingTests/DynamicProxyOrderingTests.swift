@@ -95,7 +95,9 @@ import Testing
       try proxy.subscribe(l[2], at: .index(index))
     }
     #expect(error?.code == .indexOutOfRange)
-    #expect(error?.description == "position \(index), but the proxy has 2 subscribers")
+    #expect(
+      error?.description
+        == "there is no position \(index): expected 0 to 2, the number of subscribers")
     #expect(try order(proxy) == "ab")
     // A duplicate is refused alike, and stays where it is.
     let moved = #expect(throws: ForwardingError.self) {

@@ -477,4 +477,35 @@ import Testing
     holder.invocation = nil
     withExtendedLifetime(tokens) {}
   }
+
+  // MARK: Enums
+
+  /// A Swift enum that also states an encoding. Its memory is 0 and 1.
+  private enum Shade: UInt8, TypeEncodable, Sendable {
+    case dark = 1
+    case light = 5
+    static var typeEncoding: String { "C" }
+  }
+
+  @Test func `an enum is passed as its raw value, also if it states an encoding`() throws {
+    let paint = Method("paint:", ((Shade) -> Shade).self)
+    var configuration = DynamicProxy.Configuration()
+    configuration.onError = { _ in }
+    let proxy = try DynamicProxy(configuration: configuration) { $0.required(paint) }
+    #expect(try paint.signature.description == "C@C")
+    let raw = try proxy.subscribe { $0.on("paint:") { (raw: UInt8) in raw } }
+    #expect(try proxy.send(paint, .light) == .light)
+    raw.cancel()
+    let typed = try proxy.subscribe { $0.on(paint) { shade in shade == .light ? .dark : .light } }
+    #expect(try proxy.send("paint:", UInt8(5)) as UInt8 == 1)
+    let error = #expect(throws: ForwardingError.self) {
+      let _: UInt8 = try proxy.send("paint:", UInt8(200))
+    }
+    #expect(error?.code == .valueNotRepresentable)
+    typed.cancel()
+    let wrong = try proxy.subscribe { $0.on("paint:") { (_: UInt8) in UInt8(2) } }
+    let result = #expect(throws: ForwardingError.self) { try proxy.send(paint, .dark) }
+    #expect(result?.code == .valueNotRepresentable)
+    withExtendedLifetime((raw, typed, wrong)) {}
+  }
 }

@@ -19,6 +19,10 @@ import Testing
   private struct Unstated {
     var x = 0.0
   }
+  private enum Rawless: TypeEncodable {
+    case first, second
+    static var typeEncoding: String { "C" }
+  }
   private struct Misstated: TypeEncodable {
     var x: Int32 = 0
     static var typeEncoding: String { "{Misstated=q}" }
@@ -102,6 +106,9 @@ import Testing
     #expect(
       fault(Method("a:", ((Unstated) -> Void).self))?.contains(
         "Unstated: it does not conform to TypeEncodable") == true)
+    #expect(
+      fault(Method("a:", ((Rawless) -> Void).self))?.contains(
+        "Rawless: it is an enum without a raw type; give it one, such as Int32") == true)
     #expect(
       fault(Method("a:", ((Int32?) -> Void).self))?.contains(
         "only pointers, objects, classes, strings, selectors and C functions can be nil in C")

@@ -15,6 +15,16 @@ import Testing
     case south
   }
   private enum Name: String { case only }
+  /// Its memory is 0 and 1.
+  private enum Shade: UInt8, TypeEncodable {
+    case dark = 1
+    case light = 5
+    static var typeEncoding: String { "C" }
+  }
+  private enum Rawless: TypeEncodable {
+    case first, second
+    static var typeEncoding: String { "C" }
+  }
   private struct Options: OptionSet { let rawValue: UInt16 }
   private struct Unstated { var x = 0.0 }
   private struct Stated: TypeEncodable {
@@ -92,6 +102,8 @@ import Testing
     Row(Callback.self, "^?"), Row(Callback?.self, "^?"),
     Row(Direction.self, "i", "l"), Row(fixture_color.self, "I", "L"), Row(Options.self, "S"),
     Row(fixture_point.self, "{fixture_point=dd}"), Row(Stated.self, "{Stated=ic}"),
+    Row(Shade.self, "C"), Row(UnsafePointer<Shade>.self, "^v", "^{stat=}", "^(u=i)"),
+    Row(Rawless.self),
     Row(Name.self, "*"), Row(Unstated.self), Row(Misstated.self), Row(Unreadable.self),
     Row(Counted.self),
     Row(String.self, "*"), Row(String?.self, "*"), Row((Double, Double).self), Row(Int32?.self),
@@ -345,6 +357,9 @@ import Testing
     #expect(
       try refusal((Double, Double).self, "{P=dd}")
         == "(Double, Double), which does not conform to TypeEncodable")
+    #expect(
+      try refusal(Rawless.self, "C")
+        == "Rawless, an enum without a raw type; give it one, such as Int32")
     #expect(try refusal(String.self, "^v") == "String; a String stands for a C string, '*'")
     #expect(
       try refusal((() -> Void).self, "^?") == "() -> (); C takes only @convention(c) functions")

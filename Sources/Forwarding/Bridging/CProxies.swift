@@ -544,7 +544,7 @@ extension DynamicProxy.Position {
       guard let index = Int(exactly: UInt(bitPattern: position.index)) else {
         throw ForwardingError(
           .indexOutOfRange,
-          "position \(UInt(bitPattern: position.index)), but the proxy has \(proxy.count) subscribers"
+          "there is no position \(UInt(bitPattern: position.index)): expected 0 to \(proxy.count), the number of subscribers"
         )
       }
       self = .index(index)

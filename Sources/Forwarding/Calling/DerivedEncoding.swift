@@ -81,7 +81,7 @@ extension DerivedEncoding {
     if let pointer = base as? any PointerValue.Type { return DerivedEncoding(pointer.encoding) }
     if base == AnyObject.self || base is AnyClass { return DerivedEncoding("@") }
     if base == String.self { return DerivedEncoding("r*") }
-    if let stated = Value.self as? any TypeEncodable.Type { return try derive(stating: stated) }
+    if let stated = statedType(Value.self) { return try derive(stating: stated) }
     if let representable = Value.self as? any RawRepresentable.Type {
       return try derive(representable)
     }
@@ -121,6 +121,7 @@ extension DerivedEncoding {
     if wrapped != nil {
       return "only pointers, objects, classes, strings, selectors and C functions can be nil in C"
     }
+    if isSwiftEnum(type) { return "it is an enum without a raw type; give it one, such as Int32" }
     return "it does not conform to TypeEncodable"
   }
 }
@@ -154,11 +155,11 @@ extension DerivedEncoding {
       let encoding = pointer.encoding
       return encoding.hasPrefix("r") ? String(encoding.dropFirst()) : encoding
     }
-    // An enum of Swift has another layout than its raw value, and memory of strings
-    // another one than memory of C strings.
-    if let derived = try? derive(Pointee.self), derived.text != "r*",
+    // Memory of an enum of Swift is not that of its raw value, and memory of strings
+    // not that of C strings.
+    if !isSwiftEnum(Pointee.self), let derived = try? derive(Pointee.self), derived.text != "r*",
       let type = try? TypeEncoding(derived.text),
-      (Pointee.self as? any TypeEncodable.Type) != nil
+      statedType(Pointee.self) != nil
         || (try? type.layout())?.size == MemoryLayout<Pointee>.size
     {
       return derived.text

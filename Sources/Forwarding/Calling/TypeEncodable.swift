@@ -20,6 +20,10 @@
 /// alignment go, when a value is first passed. And every value that C may write
 /// in it must be one of the Swift type: a struct imported from C has this
 /// property, one with fields that are Swift enums does not.
+///
+/// An enum of Swift is passed as its raw value, also if it conforms: its memory
+/// has other bytes. Without a raw type it cannot be passed. An enum imported from
+/// C has its raw value in memory.
 public protocol TypeEncodable {
   /// The type encoding, such as `{timespec=qq}`. Names of fields may be left
   /// out.
@@ -33,4 +37,19 @@ public protocol TypeEncodable {
 extension TypeEncodable {
   /// None.
   public static var statedLayouts: [StatedLayout] { [] }
+}
+
+/// The type if it states the encoding of its memory: nil for an enum of Swift.
+internal func statedType(_ type: Any.Type) -> (any TypeEncodable.Type)? {
+  guard let stated = type as? any TypeEncodable.Type, !isSwiftEnum(type) else { return nil }
+  return stated
+}
+
+/// Whether a type is an enum of Swift, whose memory is not its raw value. An enum
+/// imported from C is none.
+internal func isSwiftEnum(_ type: Any.Type) -> Bool {
+  let enumKind: UInt = 0x201  // `MetadataKind::Enum`
+  // SAFETY: a metatype is the address of metadata that begins with its kind.
+  let kind = unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self)[0]
+  return kind == enumKind && !String(reflecting: type).hasPrefix("__C.")
 }

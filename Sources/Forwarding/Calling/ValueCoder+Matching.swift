@@ -38,7 +38,7 @@ extension ValueCoder {
       guard kind == .object else { throw .type(Value.self, in: encoding) }
       return ValueCoder(.translated(classTranslator(object)), isObject: true)
     }
-    if let stated = Value.self as? any TypeEncodable.Type {
+    if let stated = statedType(Value.self) {
       try check(stated.typeEncoding, stating: stated.statedLayouts, for: encoding)
       return ValueCoder(.bitwise)
     }
@@ -62,6 +62,7 @@ extension ValueCoder {
     let name = String(describing: Value.self)
     if name.contains("@convention(c)") { return "" }
     if name.contains("->") { return "; C takes only @convention(c) functions" }
+    if isSwiftEnum(Value.self) { return ", an enum without a raw type; give it one, such as Int32" }
     return ", which does not conform to TypeEncodable"
   }
 }
@@ -194,11 +195,11 @@ extension TypeEncoding {
 
   /// Whether a pointer to the Swift type can point to memory of this encoding.
   private func holds<Value>(_ type: Value.Type) -> Bool {
-    // Memory of strings is no memory of C strings.
-    guard let coder = try? ValueCoder<Value>(for: self), !coder.isCopied,
+    // Memory of strings is no memory of C strings, nor that of a Swift enum its raw value.
+    guard !isSwiftEnum(type), let coder = try? ValueCoder<Value>(for: self), !coder.isCopied,
       let layout = try? layout()
     else { return false }
-    // A C enum has the layout of its raw value. A Swift enum need not.
+    // A type with a raw value need not have its layout.
     return !coder.isChecked || layout.size == MemoryLayout<Value>.size
   }
 }

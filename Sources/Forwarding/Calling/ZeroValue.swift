@@ -9,12 +9,12 @@ internal func zeroValue<Value>(of _: Value.Type) -> Value? {
     return type.init(nilLiteral: ()) as? Value
   }
   if let type = Value.self as? any RawRepresentable.Type, scalarKinds(of: Value.self) == nil,
-    !(Value.self is any TypeEncodable.Type)
+    statedType(Value.self) == nil
   {
     return zeroCase(of: type) as? Value
   }
   // A type with references has no zero, even if it states an encoding.
-  guard scalarKinds(of: Value.self) != nil || Value.self is any TypeEncodable.Type,
+  guard scalarKinds(of: Value.self) != nil || statedType(Value.self) != nil,
     _isPOD(Value.self)
   else { return nil }
   return unsafe withUnsafeTemporaryAllocation(

@@ -58,7 +58,9 @@ extension DynamicProxy {
     var ends: [(offset: Int, selector: MethodSelector)] = []
     for member in members {
       let selector = member.method.selector
-      let name = "the member for \"\(selector)\" at offset \(member.offset)"
+      // As C gives it: not below zero.
+      let offset = UInt(bitPattern: member.offset)
+      let name = "the member for \"\(selector)\" at offset \(offset)"
       guard member.offset >= 0, member.offset <= size - word else {
         throw ForwardingError(
           .indexOutOfRange, selector: selector.name,

@@ -81,6 +81,9 @@ extension DynamicProxy {
   private func forwardUnhandled(
     to proxy: DynamicProxy, for scope: ForwardScope, lifetime: Lifetime
   ) throws(ForwardingError) {
+    guard proxy !== self else {
+      throw ForwardingError(.cycle, "a proxy cannot be its own forward target")
+    }
     let annex = try makeAnnex()
     // First, so that a thread that makes this proxy a subscriber of the other one
     // meanwhile finds the circle.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) 2026 the Forwarding authors
 
+internal import Synchronization
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -8,7 +10,6 @@
 #elseif canImport(Darwin)
   internal import Darwin
 #endif
-internal import Synchronization
 
 /// The lines that the default error handler writes to standard error.
 ///

@@ -25,7 +25,8 @@ extension SubscriberList {
       let count = unsafe fwd_list_count(list)
       guard index >= 0 && index <= count else {
         throw ForwardingError(
-          .indexOutOfRange, "position \(index), but the proxy has \(count) subscribers")
+          .indexOutOfRange,
+          "there is no position \(index): expected 0 to \(count), the number of subscribers")
       }
       return index
     case .before(let anchor):

@@ -242,6 +242,12 @@ extension FunctionTable.Builder {
 }
 
 extension FunctionTable.Builder {
+  /// Whether values of a type are addresses, optional or not: C functions and pointers.
+  private static func mayBeCode(_ type: Any.Type) -> Bool {
+    let base = (type as? any OptionalValue.Type)?.wrapped ?? type
+    return CFunctionType(base) != nil || base is any PointerValue.Type
+  }
+
   /// Adds a C function. It gets the receiver, then the selector if the encoding
   /// has `:` behind the receiver, then the arguments.
   ///
@@ -261,7 +267,7 @@ extension FunctionTable.Builder {
   @unsafe public mutating func function<CFunctionType>(
     _ selector: String, _ encoding: String, calling function: CFunctionType
   ) {
-    guard MemoryLayout<CFunctionType>.size == MemoryLayout<UInt>.size else {
+    guard Self.mayBeCode(CFunctionType.self) else {
       keep(
         ForwardingError(
           .signatureMismatch, selector: selector,

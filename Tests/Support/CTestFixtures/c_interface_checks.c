@@ -574,7 +574,7 @@ int c_interface_check_positions(void) {
       {{.kind = (fwd_position_kind)6}, FWD_OUT_OF_RANGE, "6 is no kind"},
       {{.kind = (fwd_position_kind)-1}, FWD_OUT_OF_RANGE, "is no kind"},
       {{.kind = FWD_POSITION_INDEX, .index = 8}, FWD_OUT_OF_RANGE, "position 8"},
-      {{.kind = FWD_POSITION_INDEX, .index = SIZE_MAX}, FWD_OUT_OF_RANGE, "position 18446744073709551615,"},
+      {{.kind = FWD_POSITION_INDEX, .index = SIZE_MAX}, FWD_OUT_OF_RANGE, "position 18446744073709551615:"},
       {{.kind = FWD_POSITION_BEFORE}, FWD_NOT_SUBSCRIBED, "anchor"},
       {{.kind = FWD_POSITION_AFTER, .anchor = ended}, FWD_NOT_SUBSCRIBED, "anchor"},
       {{.kind = FWD_POSITION_AFTER, .anchor = foreign.subscription}, FWD_NOT_SUBSCRIBED, "anchor"},
