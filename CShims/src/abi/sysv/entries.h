@@ -80,9 +80,8 @@ typedef struct fwd_returned_vectors {
       double v0, double v1
 
 // Quick entries jump to these: one for void, one for each pair of registers that results come back in, and one for results
-// in memory. Hidden, so that code of a shared library jumps directly. Each begins a cache line, as functions with FWD_HOT do.
-#define FWD_QUICK_HIDDEN __attribute__((visibility("hidden")))
-#define FWD_QUICK FWD_QUICK_HIDDEN __attribute__((aligned(64)))
+// in memory. Hidden, so that code of a shared library jumps directly.
+#define FWD_QUICK __attribute__((visibility("hidden")))
 FWD_QUICK void fwd_quick_enter_void(FWD_QUICK_PARAMETERS);
 FWD_QUICK fwd_call_returned fwd_quick_enter_mixed(FWD_QUICK_PARAMETERS);
 FWD_QUICK fwd_call_returned fwd_quick_enter_memory(FWD_QUICK_PARAMETERS);
@@ -91,7 +90,7 @@ FWD_QUICK fwd_returned_vectors fwd_quick_enter_vectors(FWD_QUICK_PARAMETERS);
 
 // Goes on with the call of a quick entry as with that of a full one. It has a name for each type of a result.
 #define FWD_DECLARE_FULL(name, returned) \
-  FWD_QUICK_HIDDEN returned name(FWD_QUICK_PARAMETERS) __asm__(SYMBOL(fwd_entry_from_quick));
+  FWD_QUICK returned name(FWD_QUICK_PARAMETERS) __asm__(SYMBOL(fwd_entry_from_quick));
 FWD_DECLARE_FULL(fwd_full_enter_void, void)
 FWD_DECLARE_FULL(fwd_full_enter_mixed, fwd_call_returned)
 FWD_DECLARE_FULL(fwd_full_enter_integers, fwd_returned_integers)
