@@ -21,23 +21,23 @@ internal struct ErrorLines {
 
   /// The line to write for an error, without its end; nil for none.
   internal mutating func next(_ error: ForwardingError) -> String? {
-    let text = Self.printable(error.description)
+    let text = error.description
     if text != last {
       last = text
       isRepeated = false
-      return "Forwarding: \(text)"
+      return Self.line(error)
     }
     if isRepeated { return nil }
     isRepeated = true
     return "Forwarding: the same error again; repeats are not printed until another error occurs"
   }
 
-  /// Names come from outside: no control characters for the terminal.
-  private static func printable(_ text: String) -> String {
-    String(
-      text.unicodeScalars.map { scalar in
-        scalar == "\n" || scalar.properties.generalCategory != .control ? Character(scalar) : "?"
-      })
+  private static func line(_ error: ForwardingError) -> String {
+    // Names come from outside: no control characters for the terminal.
+    let text = error.description.unicodeScalars.map { scalar in
+      scalar == "\n" || scalar.properties.generalCategory != .control ? Character(scalar) : "?"
+    }
+    return "Forwarding: \(String(text))"
   }
 }
 
@@ -46,7 +46,9 @@ extension ErrorLines {
   private static let written = Mutex(ErrorLines())
 
   internal static func print(_ error: ForwardingError) {
-    guard var line = written.withLock({ $0.next(error) }) else { return }
+    // Waits for nobody, since a child of a fork may find the lock closed for ever.
+    let next = written.withLockIfAvailable { $0.next(error) } ?? line(error)
+    guard var line = next else { return }
     line += "\n"
     // SAFETY: the bytes are valid during the call. A failure to write is
     // ignored: standard error may be closed.
