@@ -37,15 +37,11 @@ import Testing
   private func check<Row: TypeEncodable & Sendable>(_: Row.Type, _ hold: Hold) throws {
     let size = MemoryLayout<Row>.size
     let encoding = "\(Row.typeEncoding)@:i"
-    let bytes = { (row: Row) in unsafe withUnsafeBytes(of: row) { unsafe Array($0) } }
-    let zero = unsafe withUnsafeTemporaryAllocation(of: Row.self, capacity: 1) {
-      unsafe UnsafeMutableRawBufferPointer($0).initializeMemory(as: UInt8.self, repeating: 0)
-      return unsafe $0[0]
-    }
+    let initial = countingRow(Row.self, from: 200)
     let policies: [(ResultPolicy, combines: Bool)] = [
       (.standard, false), (.first, false), (.callAll(pick: .first), false),
       (.callAll(pick: .last), false), (.until { (_: Row) in true }, false),
-      (.until { (_: Row) in false }, false), (.reduce(zero) { (_: Row, new: Row) in new }, true),
+      (.until { (_: Row) in false }, false), (.reduce(initial) { (_: Row, new: Row) in new }, true),
     ]
     for (policy, combines) in policies {
       let proxy = try DynamicProxy(
@@ -53,31 +49,26 @@ import Testing
       var owner: AnyObject? = try unsafe Self.subscribe(
         proxy, hold, "row:", encoding, fixture_row_method(size))
       let expected = (0..<size).map { UInt8(truncatingIfNeeded: 12 + $0) }
-      let row: Row = try proxy.send("row:", Int32(12))
-      #expect(bytes(row) == expected, "\(size) bytes, \(policy)")
+      let sent: Row = try proxy.send("row:", Int32(12))
+      #expect(bytes(of: sent) == expected, "\(size) bytes, \(policy)")
 
-      // By a frame and by pointers, into memory where nothing else may be written.
-      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size + 32, alignment: 16)
-      defer { unsafe memory.deallocate() }
-      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[16..<(16 + size)])
+      // By a frame and by pointers.
       let method = try proxy.method(for: "row:")
       var start: Int32 = 12
       for usesPointers in [false, true] {
-        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0xEE)
-        try unsafe withUnsafeMutableBytes(of: &start) { start in
-          if usesPointers {
+        let written = try unsafe resultBytes(size) { room in
+          try unsafe withUnsafeMutableBytes(of: &start) { start in
+            guard usesPointers else {
+              return try unsafe method.forward(frame: UnsafeRawBufferPointer(start), result: room)
+            }
             var pointer = start.baseAddress!
             try unsafe withUnsafePointer(to: &pointer) {
               try unsafe method.forward(
                 arguments: UnsafeBufferPointer(start: $0, count: 1), result: room)
             }
-          } else {
-            try unsafe method.forward(frame: UnsafeRawBufferPointer(start), result: room)
           }
         }
-        #expect(unsafe Array(room) == expected)
-        #expect(unsafe memory[..<16].allSatisfy { $0 == 0xEE })
-        #expect(unsafe memory[(16 + size)...].allSatisfy { $0 == 0xEE })
+        #expect(written == expected)
       }
 
       // Nobody is called when it is gone.
@@ -86,7 +77,7 @@ import Testing
       withExtendedLifetime(owner) {}
       let later = Result { try proxy.send("row:", Int32(12)) as Row }
       switch later {
-      case .success(let row): #expect(combines && bytes(row) == bytes(zero))
+      case .success(let row): #expect(combines && bytes(of: row) == bytes(of: initial))
       case .failure(let error):
         #expect(!combines && (error as? ForwardingError)?.code == .noResponder)
       }

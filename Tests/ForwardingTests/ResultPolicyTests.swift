@@ -471,69 +471,52 @@ import Testing
 
   // MARK: Sizes
 
-  private static func row<Row>(_ type: Row.Type, from start: UInt8) -> Row {
-    let memory = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: MemoryLayout<Row>.size, alignment: 16)
-    defer { unsafe memory.deallocate() }
-    for index in memory.indices { unsafe memory[index] = start &+ UInt8(index) }
-    return unsafe memory.load(as: Row.self)
-  }
-
-  private static func bytes<Row>(_ row: Row) -> [UInt8] {
-    unsafe withUnsafeBytes(of: row) { unsafe Array($0) }
-  }
-
   /// Forwards results of one size by all policies, from closures and C functions.
   private func check<Row: TypeEncodable & Sendable>(_ type: Row.Type) throws {
     let size = MemoryLayout<Row>.size
     let encoding = "\(Row.typeEncoding)@:i"
     let policies: [(ResultPolicy, expected: Int32)] = [
       (.standard, 1), (.first, 1), (.callAll(pick: .first), 1), (.callAll(pick: .last), 3),
-      (.until { (row: Row) in Self.bytes(row)[0] != 0 }, 1),
-      (.until { (row: Row) in Self.bytes(row)[0] >= 12 }, 2),
-      (.reduce(Self.row(Row.self, from: 9)) { _, new in new }, 3),
+      (.until { (row: Row) in bytes(of: row)[0] != 0 }, 1),
+      (.until { (row: Row) in bytes(of: row)[0] >= 12 }, 2),
+      (.reduce(countingRow(Row.self, from: 9)) { _, new in new }, 3),
     ]
     for (policy, index) in policies {
       let table = try ProtocolTable("Rows") {
         $0.optional("row:", encoding, result: policy)
-        $0.optional("none:", encoding, default: Self.row(Row.self, from: 200))
+        $0.optional("none:", encoding, default: countingRow(Row.self, from: 200))
       }
       let proxy = try DynamicProxy(adopting: table)
       // The second is a C function, which adds nothing to what it is given.
       let first = try proxy.subscribe {
-        $0.on("row:") { (start: Int32) -> Row in Self.row(Row.self, from: UInt8(start + 1)) }
+        $0.on("row:") { (start: Int32) -> Row in countingRow(Row.self, from: UInt8(start + 1)) }
       }
       let second = try proxy.subscribe {
         unsafe $0.function("row:", encoding, calling: fixture_row_method(size))
       }
       let third = try proxy.subscribe {
-        $0.on("row:") { (start: Int32) -> Row in Self.row(Row.self, from: UInt8(start + 3)) }
+        $0.on("row:") { (start: Int32) -> Row in countingRow(Row.self, from: UInt8(start + 3)) }
       }
       let start: Int32 = 12
-      let expected = Self.bytes(
-        Self.row(Row.self, from: UInt8(start + (index == 2 ? 1 : index))))
+      let given = countingRow(Row.self, from: UInt8(start + (index == 2 ? 1 : index)))
+      let expected = bytes(of: given)
       let row: Row = try proxy.send("row:", start)
-      #expect(Self.bytes(row) == expected, "\(size)")
+      #expect(bytes(of: row) == expected, "\(size)")
       let answers = try proxy.collect("row:", as: Row.self, start)
-      #expect(answers.map { Self.bytes($0.value)[0] } == [13, 12, 15])
+      #expect(answers.map { bytes(of: $0.value)[0] } == [13, 12, 15])
       #expect(
         answers.allSatisfy {
-          Self.bytes($0.value).last == Self.bytes($0.value)[0] + UInt8(size - 1)
+          bytes(of: $0.value).last == bytes(of: $0.value)[0] + UInt8(size - 1)
         })
       let none: Row = try proxy.send("none:", start)
-      #expect(Self.bytes(none) == Self.bytes(Self.row(Row.self, from: 200)))
+      #expect(bytes(of: none) == bytes(of: countingRow(Row.self, from: 200)))
       // Exactly the result's bytes are written.
-      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size + 32, alignment: 16)
-      defer { unsafe memory.deallocate() }
-      unsafe memory.initializeMemory(as: UInt8.self, repeating: 0xEE)
-      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[16..<(16 + size)])
-      try unsafe withUnsafeBytes(of: start) {
-        try unsafe proxy.method(for: "row:").forward(
-          frame: $0, result: room)
+      let written = try unsafe resultBytes(size) { room in
+        try unsafe withUnsafeBytes(of: start) {
+          try unsafe proxy.method(for: "row:").forward(frame: $0, result: room)
+        }
       }
-      #expect(unsafe Array(room) == expected)
-      #expect(unsafe memory[..<16].allSatisfy { $0 == 0xEE })
-      #expect(unsafe memory[(16 + size)...].allSatisfy { $0 == 0xEE })
+      #expect(written == expected)
       withExtendedLifetime((first, second, third)) {}
     }
   }

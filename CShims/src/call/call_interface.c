@@ -113,8 +113,7 @@ static fwd_status prepare(fwd_cif *cif, fwd_error *error) {
   if (status == FWD_OK && !cif->promoted) {
     status = fwd_call_plan_create(cif->placement, passed(cif), &cif->plan, error);
   }
-  bool forced = atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
-  if (status != FWD_OK || (cif->plan && !forced)) return status;
+  if (status != FWD_OK || fwd_calls_by_plan(cif->plan)) return status;
   // Calls will need libffi, which may refuse the types. It takes all that a plan can call.
   const fwd_ffi_interface *ffi;
   return fwd_cif_ffi(cif, &ffi, error);
@@ -213,10 +212,7 @@ __attribute__((cold, noinline)) static const fwd_ffi_interface *first_ffi(const 
 fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const *arguments, void *result) {
   const fwd_call_plan *plan = cif->plan;
   if (__builtin_expect(cif->promoted != NULL, 0)) return call_variadic(cif, function, arguments, result);
-  // Relaxed: the switch orders nothing.
-  if (plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
-    return plan->checked(plan, function, arguments, result);
-  }
+  if (fwd_calls_by_plan(plan)) return plan->checked(plan, function, arguments, result);
   const fwd_ffi_interface *ffi = atomic_load_explicit(&cif->ffi, memory_order_acquire);
   if (__builtin_expect(!ffi, 0)) ffi = first_ffi(cif);
   // Without memory for it the plan makes the same call.

@@ -34,6 +34,11 @@ fwd_status fwd_cif_call(const fwd_cif *cif, void (*function)(void), void *const 
 /// or by `fwd_use_libffi`. Hidden, so that code of a shared library reads it directly.
 extern __attribute__((visibility("hidden"))) atomic_bool fwd_libffi_is_forced;
 
+/// Whether a plan, or NULL for none, makes the calls. Relaxed: the switch orders nothing.
+static inline bool fwd_calls_by_plan(const fwd_call_plan *plan) {
+  return plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+}
+
 /// Returns what `fwd_call` reads for functions of this interface. Valid as long as the interface.
 fwd_jump_head fwd_cif_call_head(const fwd_cif *cif);
 

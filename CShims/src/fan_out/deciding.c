@@ -271,8 +271,8 @@ __attribute__((cold, noinline)) static fwd_status fail_early(fwd_proxy *proxy, c
 
 /// Whether the method's plan calls the record's C function, with an array of all arguments.
 static inline bool has_planned_function(const fwd_emission *state, const fwd_implementation *implementation) {
-  return implementation->function && !implementation->packed && state->method->plan && !state->frame.is_filled &&
-         !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed);
+  return implementation->function && !implementation->packed && !state->frame.is_filled &&
+         fwd_calls_by_plan(state->method->plan);
 }
 
 /// `decide_lone` for a record without a closure.
@@ -284,14 +284,13 @@ FWD_HOT static bool decide_lone_function(fwd_deciding_emission *deciding, const 
     return true;
   }
   deciding->at_hand.record = record;
-  if (state->method->argument_count > 0 && !state->arguments[0]) fwd_find_arguments_late(state);
+  fwd_complete_arguments(state, record);
   clear_result(state, &deciding->at_hand);
   // Here and below, hides from the compiler what it could keep across the calls: addresses in the emission.
   __asm__("" : "+r"(deciding));
   state = &deciding->emission;
   record = deciding->at_hand.record;
   const fwd_compiled_method *method = state->method;
-  if (method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
   const fwd_function function = fwd_implementation_by(record, method)->function;
   method->plan->unchecked(method->plan, function, state->arguments, deciding->at_hand.result);
   __asm__("" : "+r"(deciding));

@@ -7,8 +7,6 @@
 #include "fan_out/outcome.h"
 #include "fan_out/policy.h"
 
-/// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so the fan-out leaves
-/// this to the first delivery that is no closure.
 __attribute__((noinline)) void fwd_find_arguments_late(const fwd_emission *state) {
   fwd_find_arguments(state->method, state->delivery, state->arguments);
 }
@@ -125,10 +123,7 @@ bool fwd_deliver_to(fwd_emission *state, fwd_at_hand *at_hand, const fwd_record 
   }
   bool goes_on = true;
   at_hand->record = record;
-  if (state->arguments) {
-    if (state->method->argument_count > 0 && !state->arguments[0]) fwd_find_arguments_late(state);
-    if (state->method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
-  }
+  if (state->arguments) fwd_complete_arguments(state, record);
   fwd_clear_room(state->method, at_hand->result);
   fwd_status status = call(state, at_hand);
   fwd_subscription author = at_hand->record->identifier;

@@ -21,8 +21,15 @@ static inline void fwd_clear_room(const fwd_compiled_method *method, void *room)
   }
 }
 
-/// Fills `state->arguments` from the delivery's pointers.
+/// Fills `state->arguments` from the delivery's pointers. Closures take the pointers themselves, so the fan-out leaves this to the
+/// first delivery that is no closure.
 void fwd_find_arguments_late(const fwd_emission *state);
+
+/// Completes `state->arguments`, which the emission has, for a call of a record's function.
+static inline void fwd_complete_arguments(const fwd_emission *state, const fwd_record *record) {
+  if (state->method->argument_count > 0 && !state->arguments[0]) fwd_find_arguments_late(state);
+  if (state->method->hidden_count > 0) state->arguments[0] = (void *)(uintptr_t)&record->receiver;
+}
 
 /// Delivers to the subscriber of a record if it is there and implements the method, and applies the method's policy to the
 /// result. Returns whether to go on.

@@ -19,7 +19,7 @@ static inline fwd_status fwd_implementation_call(const fwd_implementation *imple
     return implementation->packed(implementation->context, receiver, arguments, result, NULL);
   }
 #if FWD_HAS_CALL_PLANS
-  if (plan && !atomic_load_explicit(&fwd_libffi_is_forced, memory_order_relaxed)) {
+  if (fwd_calls_by_plan(plan)) {
     plan->unchecked(plan, implementation->function, arguments, result);
     return FWD_OK;
   }

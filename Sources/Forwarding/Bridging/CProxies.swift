@@ -542,10 +542,7 @@ extension DynamicProxy.Position {
       self = DynamicProxy.Position(kind: .after(.subscription(position.anchor)))
     case FWD_POSITION_INDEX:
       guard let index = Int(exactly: UInt(bitPattern: position.index)) else {
-        throw ForwardingError(
-          .indexOutOfRange,
-          "there is no position \(UInt(bitPattern: position.index)): expected 0 to \(proxy.count), the number of subscribers"
-        )
+        throw ForwardingError.noPosition(UInt(bitPattern: position.index), count: proxy.count)
       }
       self = .index(index)
     case FWD_POSITION_PRIORITY: self = .priority(Int(position.priority))

@@ -13,12 +13,11 @@ internal struct CFunctionType {
   /// Reads a function type, or the one in an optional. Nil for other types.
   internal init?(_ type: Any.Type) {
     let type = (type as? any OptionalValue.Type)?.wrapped ?? type
-    // SAFETY: a metatype is the address of the type's metadata, whose first word
-    // is its kind. The metadata of a function goes on with its flags, its result
-    // and its parameters (swift/ABI/Metadata.h, TargetFunctionTypeMetadata). It
-    // is never freed.
+    guard MetadataKind(of: type) == .function else { return nil }
+    // SAFETY: a metatype is the address of the type's metadata. That of a function
+    // goes on behind its kind with its flags, its result and its parameters
+    // (swift/ABI/Metadata.h, TargetFunctionTypeMetadata). It is never freed.
     let words = unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self)
-    guard unsafe words[0] == Self.functionKind else { return nil }
     let flags = unsafe words[1]
     guard flags >> 16 & 0xff == Self.cConvention else { return nil }
     result = unsafe unsafeBitCast(words[2], to: Any.Type.self)
@@ -27,8 +26,6 @@ internal struct CFunctionType {
     }
   }
 
-  /// `MetadataKind::Function`.
-  private static let functionKind: UInt = 0x302
   /// `FunctionMetadataConvention::CFunctionPointer`.
   private static let cConvention: UInt = 3
 }

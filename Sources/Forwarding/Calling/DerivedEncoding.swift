@@ -170,9 +170,8 @@ extension DerivedEncoding {
   /// The name of a struct that was imported from C; nil for other types. A
   /// union is imported as a struct without fields.
   private static func importedName(of type: Any.Type) -> String? {
-    let name = String(reflecting: type)
-    guard name.hasPrefix("__C."), PassedValue.hasFields(type) else { return nil }
-    return String(name.dropFirst(4))
+    guard isImported(type), PassedValue.hasFields(type) else { return nil }
+    return String(String(reflecting: type).dropFirst("__C.".count))
   }
 }
 

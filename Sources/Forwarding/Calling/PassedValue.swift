@@ -142,9 +142,8 @@ extension PassedValue {
     {
       return nil
     }
-    // SAFETY: a metatype is the address of metadata that begins with its kind.
-    let kind = unsafe unsafeBitCast(type as Any.Type, to: UnsafePointer<UInt>.self)[0]
-    guard kind == structKind || kind == tupleKind, _isPOD(type) else { return nil }
+    let kind = MetadataKind(of: type)
+    guard kind == .structure || kind == .tuple, _isPOD(type) else { return nil }
     // Only values tell their fields. Those of imported types may be zeros.
     let size = MemoryLayout<Value>.stride
     return unsafe withUnsafeTemporaryAllocation(
@@ -184,10 +183,6 @@ extension PassedValue {
     }
     return (end + largest - 1) & ~(largest - 1) == MemoryLayout<Value>.stride
   }
-
-  /// `MetadataKind::Struct` and `MetadataKind::Tuple`.
-  private static let structKind: UInt = 0x200
-  private static let tupleKind: UInt = 0x301
 }
 
 /// A struct around a class reference, of which zeros are no value.

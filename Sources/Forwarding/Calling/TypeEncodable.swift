@@ -45,11 +45,8 @@ internal func statedType(_ type: Any.Type) -> (any TypeEncodable.Type)? {
   return stated
 }
 
-/// Whether a type is an enum of Swift, whose memory is not its raw value. An enum
-/// imported from C is none.
+/// Whether a type is an enum of Swift, whose memory is not its raw value. False for an
+/// enum imported from C.
 internal func isSwiftEnum(_ type: Any.Type) -> Bool {
-  let enumKind: UInt = 0x201  // `MetadataKind::Enum`
-  // SAFETY: a metatype is the address of metadata that begins with its kind.
-  let kind = unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self)[0]
-  return kind == enumKind && !String(reflecting: type).hasPrefix("__C.")
+  MetadataKind(of: type) == .enumeration && !isImported(type)
 }

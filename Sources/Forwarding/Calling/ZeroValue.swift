@@ -8,15 +8,11 @@ internal func zeroValue<Value>(of _: Value.Type) -> Value? {
   if let type = Value.self as? any ExpressibleByNilLiteral.Type {
     return type.init(nilLiteral: ()) as? Value
   }
-  if let type = Value.self as? any RawRepresentable.Type, scalarKinds(of: Value.self) == nil,
-    statedType(Value.self) == nil
-  {
-    return zeroCase(of: type) as? Value
+  guard scalarKinds(of: Value.self) != nil || statedType(Value.self) != nil else {
+    return (Value.self as? any RawRepresentable.Type).flatMap { zeroCase(of: $0) as? Value }
   }
   // A type with references has no zero, even if it states an encoding.
-  guard scalarKinds(of: Value.self) != nil || statedType(Value.self) != nil,
-    _isPOD(Value.self)
-  else { return nil }
+  guard _isPOD(Value.self) else { return nil }
   return unsafe withUnsafeTemporaryAllocation(
     byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment
   ) { memory in

@@ -24,8 +24,8 @@ extension DynamicProxy {
     _ arguments: repeat each Argument
   ) throws(ForwardingError) -> [Answer<Output>] {
     // A key without a result may be known to fit a method with one, for sends.
-    guard key.passing != .each, Output.self != Void.self else {
-      return try collectIndirect(key, repeat each arguments)
+    if Output.self == Void.self {
+      return try collectIndirect(.unverified, key, repeat each arguments)
     }
     let tuple = (repeat each arguments)
     // SAFETY: as in `send`.
@@ -41,21 +41,19 @@ extension DynamicProxy {
         return (.done, unsafe key.answers(gathered, of: self))
       }
     }
-    switch status {
-    case .done: return answers
-    case .unverified: return try collectIndirect(key, repeat each arguments)
-    default: throw ForwardingError.last(key.selector)
-    }
+    if status == .done { return answers }
+    return try collectIndirect(status, key, repeat each arguments)
   }
 
   /// Forwards a tuple of a key's arguments and gathers the results, if the key is known
-  /// to fit the method. The caller takes what they refer to, then calls `free`.
+  /// to fit the method. The caller takes what they refer to, then calls `free`. Leaves keys
+  /// with `.each` to the caller.
   @usableFromInline
   @unsafe internal func gatherDirect(
     _ selector: MethodSelector, _ derived: Unmanaged<DerivedMethod>, _ passing: ArgumentPassing,
     _ tuple: UnsafeRawPointer, _ room: UnsafeMutableBufferPointer<GatheredResult>
   ) -> GatheredResults {
-    guard let entry = unsafe verifiedEntry(selector, derived) else {
+    guard passing != .each, let entry = unsafe verifiedEntry(selector, derived) else {
       return GatheredResults(status: .unverified)
     }
     guard passing == .tuple else {
@@ -85,8 +83,10 @@ extension DynamicProxy {
   /// is new to the method.
   @usableFromInline
   internal func collectIndirect<Output, each Argument>(
-    _ key: Method<Output, repeat each Argument>, _ arguments: repeat each Argument
+    _ status: SendStatus, _ key: Method<Output, repeat each Argument>,
+    _ arguments: repeat each Argument
   ) throws(ForwardingError) -> [Answer<Output>] {
+    guard status == .unverified else { throw ForwardingError.last(key.selector) }
     let method = try method(for: key)
     let (coders, result) = try Self.coders(method, Output.self, repeat (each Argument).self)
     let collector = Collector<Output>(result)

@@ -239,9 +239,9 @@ internal struct SendStatus: Equatable {
 
   /// FWD_OK.
   @inlinable internal static var done: SendStatus { SendStatus(rawValue: 0) }
-  /// Nobody was called: the key passes `.each` argument, it is not known to fit the method,
-  /// or there is a NUL in a string. Writing each argument with its type does it, or finds
-  /// the error.
+  /// Nobody was called: the key passes its arguments by `.each`, it is not known to fit the
+  /// method, or there is a NUL in a string. The caller writes each argument with its type,
+  /// which also finds the error.
   @inlinable internal static var unverified: SendStatus { SendStatus(rawValue: .max) }
 }
 

@@ -24,9 +24,7 @@ extension SubscriberList {
     case .index(let index):
       let count = unsafe fwd_list_count(list)
       guard index >= 0 && index <= count else {
-        throw ForwardingError(
-          .indexOutOfRange,
-          "there is no position \(index): expected 0 to \(count), the number of subscribers")
+        throw .noPosition(index, count: count)
       }
       return index
     case .before(let anchor):
@@ -97,5 +95,14 @@ extension DynamicProxy.Position {
     case .after: .first
     default: self
     }
+  }
+}
+
+extension ForwardingError {
+  /// The error for an index that is no position among so many subscribers.
+  internal static func noPosition(_ index: some BinaryInteger, count: Int) -> ForwardingError {
+    ForwardingError(
+      .indexOutOfRange,
+      "there is no position \(index): expected 0 to \(count), the number of subscribers")
   }
 }

@@ -245,6 +245,8 @@ extension FunctionTable.Builder {
   /// Whether values of a type are addresses, optional or not: C functions and pointers.
   private static func mayBeCode(_ type: Any.Type) -> Bool {
     let base = (type as? any OptionalValue.Type)?.wrapped ?? type
+    // Not by `isCFunction`: to describe a type, the runtime takes a lock, which a child of a
+    // fork may find closed.
     return CFunctionType(base) != nil || base is any PointerValue.Type
   }
 
